@@ -1,0 +1,1 @@
+EXTRA_DIST += %D%/mpi_calls.def
