@@ -13,6 +13,7 @@
 
 #define POLICY_MAX_RULES 64
 #define POLICY_NAME_BYTES 32
+#define POLICY_MAX_BYTES (256 * 1024) /* longest policy text */
 
 typedef enum policy_scope {
     POLICY_SCOPE_REMOTE = 0, /* peers on other nodes only (default) */
@@ -20,7 +21,7 @@ typedef enum policy_scope {
 } policy_scope_t;
 
 typedef enum policy_direction {
-    POLICY_ANY_DIRECTION = 0,
+    POLICY_ANY_DIRECTION = 0, /* of a message: to the sender itself, which is neither */
     POLICY_UP = 1,   /* the receiver's rank in the communicator is above the sender's */
     POLICY_DOWN = 2, /* below it */
 } policy_direction_t;
@@ -34,13 +35,14 @@ typedef enum policy_carrier {
     POLICY_CARRIER_FLOAT64 = 4,
     POLICY_CARRIER_BFLOAT16 = 5, /* extension types */
     POLICY_CARRIER_FLOAT16 = 6,
+    POLICY_CARRIER_COUNT
 } policy_carrier_t;
 
 /* What is known of a message when it is sent. */
 typedef struct policy_message {
     int tag;
     int comm_size; /* processes in the communicator (the remote group of an intercommunicator) */
-    policy_direction_t direction; /* POLICY_UP or POLICY_DOWN */
+    policy_direction_t direction;
     policy_carrier_t carrier;
     uint64_t bytes;
     bool remote;      /* the receiver is on another node */
@@ -51,23 +53,34 @@ typedef struct policy_message {
 typedef struct policy_rule {
     char name[POLICY_NAME_BYTES]; /* "forward" of [rule forward] */
     int line;                     /* where the rule starts in the file, from 1 */
-    tah_params_t params;          /* params.codec is TAH_CODEC_NONE for "codec = none" */
+    tah_params_t params;          /* params.codec is TAH_CODEC_NONE for "codec = none";
+                                   * params.dtype is to be set by policy_rule_dtype */
     uint64_t warmup;              /* messages to each peer that go raw first */
 } policy_rule_t;
 
 typedef struct policy policy_t;
 
-/* The first mistake found, and how many there are. */
+/* Mistakes in a policy, in the order of its lines. */
 typedef struct policy_errors {
-    int count;
-    char text[2048]; /* one line a mistake, "FILE:LINE: what is wrong; what is allowed", as fit */
+    int count;       /* all of them */
+    char text[8192]; /* one line a mistake, "FILE:LINE: what is wrong: what is allowed", each ended
+                      * by a newline; if not all fit, the last line says how many were left out */
 } policy_errors_t;
+
+/*
+ * Reads a policy file whole. Returns its text, which the caller frees, and its length; the text is
+ * followed by a NUL that bytes does not count. NULL with one mistake in errors: the file cannot be
+ * read (the text says why), is longer than POLICY_MAX_BYTES, or there is no memory; *bytes is then
+ * unchanged. errors->count is 0 on success.
+ */
+char *policy_read(const char *path, size_t *bytes, policy_errors_t *errors);
 
 /*
  * Parses bytes of INI text (need not end in NUL; file is its name for messages). Returns a policy
  * that the caller frees with policy_free, or NULL with every mistake in errors, in the order of the
  * lines. errors->count is 0 on success. NULL with count 0 is never returned; lack of memory is
- * reported as a mistake too. An empty text is a policy without rules.
+ * reported as a mistake too. An empty text is a policy without rules. The result depends on nothing
+ * but the text: not on the locale, and not on the machine.
  */
 policy_t *policy_parse(const char *text, size_t bytes, const char *file, policy_errors_t *errors);
 
@@ -82,13 +95,13 @@ const policy_rule_t *policy_rule(const policy_t *policy, int index);
 
 /*
  * Index of the first rule that matches, or -1. Matching a rule with codec = none stops the search:
- * its index is returned. Nanoseconds; no locks.
+ * its index is returned. Nanoseconds; no locks, no memory.
  */
 int policy_match(const policy_t *policy, const policy_message_t *message);
 
 /*
- * The smallest message, in bytes, that any rule can match (UINT64_MAX without rules): what a caller
- * compares first.
+ * The smallest message, in bytes, that any rule with a codec can match (UINT64_MAX if there is
+ * none): what a caller compares first. Rules with codec = none do not count.
  */
 uint64_t policy_least_bytes(const policy_t *policy);
 
