@@ -1,4 +1,12 @@
 # libcodec.la: frames, codecs and kernels; linked into the library, the tools and the tests.
 noinst_LTLIBRARIES += libcodec.la
-libcodec_la_SOURCES = %D%/tah.h %D%/names.c
+libcodec_la_SOURCES = \
+	%D%/tah.h %D%/names.c \
+	%D%/bytes.h %D%/frame.h %D%/frame.c \
+	%D%/codec.h %D%/codec.c %D%/tah.c %D%/uniform.c \
+	%D%/tiled.h %D%/tiled.c %D%/tiled_encode.c %D%/measure.h %D%/measure.c \
+	%D%/tile.h %D%/tile.c %D%/tile_math.h %D%/tile_math.c %D%/entropy.c \
+	%D%/convert.h %D%/convert.c \
+	%D%/kernels.h %D%/kernel_scalar.c %D%/dispatch.c
 libcodec_la_CFLAGS = $(AM_CFLAGS) $(TAH_CODEC_CFLAGS)
+libcodec_la_LIBADD = -lm

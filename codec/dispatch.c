@@ -1,0 +1,68 @@
+/* Which kernel is used: chosen once, at run time, by what the processor has. */
+#include "codec/kernels.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+typedef struct kernel_choice {
+    const char *name;
+    const kernel_t *kernel;  /* NULL: not in this build */
+    bool (*supported)(void); /* whether this processor can run it */
+} kernel_choice_t;
+
+static bool always(void)
+{
+    return true;
+}
+
+/* Best last. */
+static const kernel_choice_t choices[] = {
+    {"scalar", &kernel_scalar, always},
+    {"avx2", NULL, NULL},
+    {"avx512", NULL, NULL},
+};
+enum { CHOICES = sizeof choices / sizeof *choices };
+
+static _Atomic(const kernel_t *) chosen;
+
+static const kernel_t *kernel_best(void)
+{
+    const kernel_t *best = NULL;
+    for (int i = 0; i < CHOICES; i++)
+        if (choices[i].kernel && choices[i].supported())
+            best = choices[i].kernel;
+    return best;
+}
+
+const kernel_t *kernel_get(void)
+{
+    const kernel_t *kernel = atomic_load_explicit(&chosen, memory_order_acquire);
+    if (!kernel) {
+        /* Threads that come here together choose the same. */
+        kernel = kernel_best();
+        atomic_store_explicit(&chosen, kernel, memory_order_release);
+    }
+    return kernel;
+}
+
+const char *tah_kernel_name(void)
+{
+    return kernel_get()->name;
+}
+
+tah_status_t tah_kernel_select(const char *name)
+{
+    if (!name || strcmp(name, "auto") == 0) {
+        atomic_store(&chosen, kernel_best());
+        return TAH_OK;
+    }
+    for (int i = 0; i < CHOICES; i++) {
+        if (strcmp(name, choices[i].name) != 0)
+            continue;
+        if (!choices[i].kernel || !choices[i].supported())
+            return TAH_ERR_UNSUPPORTED;
+        atomic_store(&chosen, choices[i].kernel);
+        return TAH_OK;
+    }
+    return TAH_ERR_PARAM;
+}

@@ -1,0 +1,65 @@
+/* The reference kernel: one tile after another. */
+#include "codec/kernels.h"
+
+#include "codec/bytes.h"
+
+static size_t scalar_encode(const tile_run_t *run, const uint8_t *src, uint8_t *records,
+                            uint8_t *out, size_t room, tile_counts_t *counts)
+{
+    size_t used = 0;
+    for (unsigned t = 0; t < run->tiles; t++) {
+        const size_t bytes =
+            tile_encode(run->job, src, run->n, run->widths[t], records + t * TILE_RECORD,
+                        out + used, room - used, counts);
+        if (bytes == SIZE_MAX)
+            return SIZE_MAX;
+        used += bytes;
+        src += (size_t)run->n * run->job->element;
+    }
+    return used;
+}
+
+static size_t scalar_decode(const tile_run_t *run, const uint8_t *records, const uint8_t *in,
+                            size_t room, uint8_t *dst)
+{
+    size_t used = 0;
+    for (unsigned t = 0; t < run->tiles; t++) {
+        const size_t bytes = tile_decode(run->job, load_u32(records + t * TILE_RECORD), in + used,
+                                         room - used, run->n, run->widths[t], dst);
+        if (bytes == SIZE_MAX)
+            return SIZE_MAX;
+        used += bytes;
+        dst += (size_t)run->n * run->job->element;
+    }
+    return used;
+}
+
+static uint32_t scalar_entropy(tah_dtype_t dtype, const uint8_t *src, size_t n)
+{
+    const size_t element = tah_dtype_bytes(dtype);
+    const uint32_t peak = tile_peak(dtype, src, n);
+    if (peak == TILE_NOT_FINITE)
+        return UINT32_MAX;
+    tile_weight_t weight = {.finite = true};
+    for (size_t first = 0; first < n; first += TILE_MAX) {
+        const unsigned count = n - first < TILE_MAX ? (unsigned)(n - first) : TILE_MAX;
+        tile_weigh(dtype, src + first * element, count, peak, &weight);
+    }
+    return tile_entropy(&weight);
+}
+
+static void scalar_range(tah_dtype_t dtype, const uint8_t *src, unsigned n, unsigned tiles,
+                         uint32_t *keys)
+{
+    const size_t bytes = n * tah_dtype_bytes(dtype);
+    for (unsigned t = 0; t < tiles; t++)
+        keys[t] = tile_range(dtype, src + t * bytes, n);
+}
+
+const kernel_t kernel_scalar = {
+    .name = "scalar",
+    .encode = scalar_encode,
+    .decode = scalar_decode,
+    .entropy = scalar_entropy,
+    .range = scalar_range,
+};

@@ -1,0 +1,246 @@
+/* Coding of one tile: the reference that every kernel has to match bit for bit. */
+#include "codec/tile.h"
+
+#include "codec/bytes.h"
+#include "codec/convert.h"
+#include "codec/tile_math.h"
+
+/* --- record: mantissa 0..7, exponent 8..15, zero point 16..29, rotated 30, sign 31 ------------ */
+
+static uint32_t record_pack(const tile_grid_t *grid, bool rotated)
+{
+    const uint32_t magnitude = (uint32_t)(grid->zero < 0 ? -grid->zero : grid->zero);
+    const unsigned length = bit_length(magnitude);
+    const unsigned field =
+        length < TILE_ZERO_BITS ? 0 : length - TILE_ZERO_BITS + 1; /* 0: no hidden bit */
+    const uint32_t mantissa = (field ? magnitude >> (field - 1) : magnitude) & 1023;
+    return (grid->step - 256u) | (uint32_t)grid->exponent << 8 | mantissa << 16 | field << 26 |
+           (uint32_t)rotated << 30 | (uint32_t)(grid->zero < 0) << 31;
+}
+
+/* false: the record is not that of a tile with codes. */
+static bool record_unpack(uint32_t record, tile_grid_t *grid, bool *rotated)
+{
+    const unsigned field = record >> 26 & 15;
+    const int32_t mantissa = (int32_t)(record >> 16 & 1023);
+    if (field > TILE_ZERO_SHIFT + 1)
+        return false;
+    const int32_t magnitude = field ? (1024 + mantissa) << (field - 1) : mantissa;
+    grid->exponent = record >> 8 & 255;
+    grid->step = 256 + (record & 255);
+    grid->zero = record >> 31 ? -magnitude : magnitude;
+    *rotated = record >> 30 & 1;
+    return true;
+}
+
+/* --- tiles without codes ----------------------------------------------------------------------- */
+
+static bool elements_equal(const uint8_t *src, unsigned n, unsigned element)
+{
+    return memcmp(src, src + element, (size_t)(n - 1) * element) == 0;
+}
+
+static bool element_zero(const uint8_t *src, unsigned element)
+{
+    static const uint8_t zero[8];
+    return memcmp(src, zero, element) == 0;
+}
+
+static size_t encode_raw(tile_kind_t kind, const uint8_t *src, size_t bytes, uint8_t *record,
+                         uint8_t *out, size_t room)
+{
+    if (room < bytes)
+        return SIZE_MAX;
+    store_u32(record, kind);
+    memcpy(out, src, bytes);
+    return bytes;
+}
+
+static size_t encode_signs(const uint8_t *src, unsigned n, unsigned element, uint8_t *record,
+                           uint8_t *out, size_t room)
+{
+    const size_t bytes = tile_code_bytes(n, 1);
+    if (room < bytes)
+        return SIZE_MAX;
+    store_u32(record, TILE_SIGNS);
+    memset(out, 0, bytes);
+    for (unsigned i = 0; i < n; i++)
+        out[i / 8] |= (uint8_t)(src[(i + 1) * element - 1] >> 7 << i % 8);
+    return bytes;
+}
+
+static size_t decode_special(const tile_job_t *job, uint32_t record, const uint8_t *in,
+                             size_t room, unsigned n, uint8_t *dst)
+{
+    const unsigned element = job->element;
+    const size_t bytes = record == TILE_ZERO       ? 0
+                         : record == TILE_CONSTANT ? element
+                         : record == TILE_SIGNS    ? tile_code_bytes(n, 1)
+                                                   : (size_t)n * element;
+    if (record >= TILE_KIND_COUNT || room < bytes)
+        return SIZE_MAX;
+    switch ((tile_kind_t)record) {
+    case TILE_CONSTANT:
+        for (unsigned i = 0; i < n; i++)
+            memcpy(dst + (size_t)i * element, in, element);
+        break;
+    case TILE_SIGNS:
+        if (n % 8 && in[n / 8] >> n % 8)
+            return SIZE_MAX;
+        memset(dst, 0, (size_t)n * element);
+        for (unsigned i = 0; i < n; i++)
+            dst[(i + 1) * element - 1] = (uint8_t)((in[i / 8] >> i % 8 & 1) << 7);
+        break;
+    case TILE_EXACT:
+        memcpy(dst, in, bytes);
+        break;
+    case TILE_ZERO:
+    case TILE_KIND_COUNT:
+        memset(dst, 0, (size_t)n * element);
+        break;
+    }
+    return bytes;
+}
+
+/* --- codes --------------------------------------------------------------------------------------- */
+
+/*
+ * Bit planes, lowest bit first, in blocks of 64 elements: bit i of a plane of a block is that bit
+ * of the code of its element i.
+ */
+static void codes_pack(const uint8_t *codes, unsigned n, unsigned bits, uint8_t *out)
+{
+    for (unsigned first = 0; first < n; first += 64) {
+        const unsigned count = n - first < 64 ? n - first : 64, bytes = (count + 7) / 8;
+        for (unsigned bit = 0; bit < bits; bit++, out += bytes) {
+            uint64_t plane = 0;
+            for (unsigned i = 0; i < count; i++)
+                plane |= (uint64_t)(codes[first + i] >> bit & 1) << i;
+            memcpy(out, &plane, bytes);
+        }
+    }
+}
+
+/* false: a bit of the padding of a plane is set. */
+static bool codes_unpack(const uint8_t *in, unsigned n, unsigned bits, uint8_t *codes)
+{
+    memset(codes, 0, n);
+    for (unsigned first = 0; first < n; first += 64) {
+        const unsigned count = n - first < 64 ? n - first : 64, bytes = (count + 7) / 8;
+        for (unsigned bit = 0; bit < bits; bit++, in += bytes) {
+            uint64_t plane = 0;
+            memcpy(&plane, in, bytes);
+            if (count < 64 && plane >> count)
+                return false;
+            for (unsigned i = 0; i < count; i++)
+                codes[first + i] |= (uint8_t)((plane >> i & 1) << bit);
+        }
+    }
+    return true;
+}
+
+/* Codes of w on the grid; shift is log2 of the grid's unit in units of w. */
+static void codes_quantise(const int32_t *w, unsigned n, unsigned bits, const tile_grid_t *grid,
+                           unsigned shift, uint8_t *codes)
+{
+    const int32_t zero = (int32_t)((uint32_t)grid->zero << shift);
+    const uint32_t inverse = grid_inverse(grid->step);
+    for (unsigned i = 0; i < n; i++) {
+        const uint32_t distance = grid_distance(w[i] - zero, (int)(shift + bits) - 7);
+        codes[i] = grid_code(distance, inverse, bits);
+    }
+}
+
+/* --- whole tiles --------------------------------------------------------------------------------- */
+
+/* Whether the tile in fixed point at x is to be rotated, and which element is its pivot. */
+static bool pivot_find(const tile_job_t *job, const int32_t *x, unsigned n, unsigned *pivot)
+{
+    return job->hadamard != TAH_HADAMARD_OFF && n > 1 && tile_pivot(x, n, pivot);
+}
+
+size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsigned bits,
+                   uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts)
+{
+    uint32_t values[TILE_MAX], peak;
+    int32_t x[TILE_MAX], w[TILE_MAX];
+    uint8_t codes[TILE_MAX];
+    tile_grid_t grid;
+    unsigned shift, pivot = 0;
+
+    if (elements_equal(src, n, job->element)) {
+        counts->exact++;
+        if (element_zero(src, job->element))
+            return encode_raw(TILE_ZERO, src, 0, record, out, room);
+        return encode_raw(TILE_CONSTANT, src, job->element, record, out, room);
+    }
+    if (!convert_load(job->dtype, src, n, values, &peak)) {
+        counts->exact++;
+        return encode_raw(TILE_EXACT, src, (size_t)n * job->element, record, out, room);
+    }
+    if (peak == 0) {
+        counts->exact++;
+        return encode_signs(src, n, job->element, record, out, room);
+    }
+    int unit = tile_fix(values, n, peak, x);
+    const bool rotated = pivot_find(job, x, n, &pivot);
+    const unsigned order = tile_log2(n), coded = rotated ? 1u << order : n;
+    if (rotated) {
+        tile_swap_pad(x, n, coded, pivot, w);
+        tile_hadamard(w, order);
+        unit -= (int)order;
+    }
+    const int32_t *const coded_values = rotated ? w : x;
+    int32_t low, high;
+    tile_extent(coded_values, coded, &low, &high);
+    if (!grid_fit(low, high, bits, unit, rotated ? order : 0, &grid, &shift)) {
+        counts->exact++;
+        return encode_raw(TILE_EXACT, src, (size_t)n * job->element, record, out, room);
+    }
+    const size_t bytes = rotated + tile_code_bytes(coded, bits);
+    if (room < bytes)
+        return SIZE_MAX;
+    store_u32(record, record_pack(&grid, rotated));
+    if (rotated) {
+        *out++ = (uint8_t)pivot;
+        counts->rotated++;
+    }
+    codes_quantise(coded_values, coded, bits, &grid, shift, codes);
+    codes_pack(codes, coded, bits, out);
+    return bytes;
+}
+
+size_t tile_decode(const tile_job_t *job, uint32_t record, const uint8_t *in, size_t room,
+                   unsigned n, unsigned bits, uint8_t *dst)
+{
+    uint8_t codes[TILE_MAX];
+    int32_t y[TILE_MAX];
+    tile_grid_t grid;
+    bool rotated;
+
+    if ((record >> 8 & 255) == 0)
+        return decode_special(job, record, in, room, n, dst);
+    if (!record_unpack(record, &grid, &rotated))
+        return SIZE_MAX;
+    const unsigned order = tile_log2(n), coded = rotated ? 1u << order : n;
+    const size_t bytes = rotated + tile_code_bytes(coded, bits);
+    if (room < bytes || (rotated && (job->hadamard == TAH_HADAMARD_OFF || n < 2 || *in >= n)))
+        return SIZE_MAX;
+    if (!grid_bounded(&grid, bits, rotated ? order : 0))
+        return SIZE_MAX;
+    const unsigned pivot = rotated ? *in++ : 0;
+    if (!codes_unpack(in, coded, bits, codes))
+        return SIZE_MAX;
+    for (unsigned i = 0; i < coded; i++)
+        y[i] = codes[i] * grid.step + grid.zero;
+    int exponent = grid.exponent - TILE_SCALE_BIAS;
+    if (rotated) {
+        tile_hadamard(y, order);
+        exponent += (int)tile_settle(y, order);
+        const int32_t first = y[0];
+        y[0] = y[pivot];
+        y[pivot] = first;
+    }
+    convert_store(job->dtype, y, exponent, n, dst);
+    return bytes;
+}

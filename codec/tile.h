@@ -1,0 +1,108 @@
+/*
+ * One tile: the reference arithmetic of the codecs tah and uniform (doc/frame-format.md, "Tiles").
+ *
+ * Everything between loading an element and storing one is integer arithmetic, so that sums have
+ * no order, results depend on no rounding mode, and a kernel can be checked bit for bit.
+ */
+#ifndef TAH_TILE_H
+#define TAH_TILE_H
+
+#include "codec/tah.h"
+
+#define TILE_MIN 16
+#define TILE_MAX 256     /* elements */
+#define TILE_RECORD 4    /* bytes of side information a tile */
+#define TILE_FIXED_BITS 22 /* magnitude bits of an element in fixed point */
+#define TILE_ZERO_BITS 11  /* significant bits of a stored zero point */
+#define TILE_ZERO_SHIFT 11 /* largest shift of a stored zero point */
+#define TILE_SCALE_BIAS 142 /* the unit of a tile is 2^(exponent - bias) */
+
+/* Tiles whose exponent byte is 0 have no codes; the mantissa byte says what they have instead. */
+typedef enum tile_kind {
+    TILE_ZERO = 0,     /* every element is +0 */
+    TILE_CONSTANT = 1, /* one element, the value of all */
+    TILE_SIGNS = 2,    /* every element is +0 or -0: a bit each */
+    TILE_EXACT = 3,    /* the elements themselves */
+    TILE_KIND_COUNT
+} tile_kind_t;
+
+/* What a message asks of every tile. */
+typedef struct tile_job {
+    tah_dtype_t dtype;
+    unsigned element; /* bytes */
+    tah_hadamard_t hadamard;
+} tile_job_t;
+
+/*
+ * How a tile's values are coded, in units of 2^(exponent - TILE_SCALE_BIAS):
+ * value = code * step + zero.
+ */
+typedef struct tile_grid {
+    uint8_t exponent; /* 1..255 */
+    uint16_t step;    /* 256..511 */
+    int32_t zero;     /* TILE_ZERO_BITS significant bits, shifted by at most TILE_ZERO_SHIFT */
+} tile_grid_t;
+
+/* What was done to the tiles of a message, for tah_encoded_t. */
+typedef struct tile_counts {
+    size_t rotated;
+    size_t exact; /* constant ones included */
+} tile_counts_t;
+
+/* Sums over a part of a tensor from which its entropy follows; see tile_entropy. */
+typedef struct tile_weight {
+    uint64_t mass;  /* sum of a, the magnitudes in units of 2^-15 of a power of two above them */
+    uint64_t moment; /* - sum of a * log2(a / 2^15), the logarithm in units of 2^-11 */
+    bool finite;
+} tile_weight_t;
+
+/* Bytes of the codes of n elements at a width of bits: each bit plane is padded to whole bytes. */
+static inline size_t tile_code_bytes(unsigned n, unsigned bits)
+{
+    return (size_t)bits * ((n + 7) / 8);
+}
+
+/* Smallest power of two that is at least n, as its logarithm; n >= 1. */
+static inline unsigned tile_log2(unsigned n)
+{
+    return n > 1 ? 32 - (unsigned)__builtin_clz(n - 1) : 0;
+}
+
+/*
+ * Encodes n elements of job->dtype at src at a width of bits: writes the tile's record
+ * (TILE_RECORD bytes) and its part of the stream at out, of which room bytes may be written.
+ * Returns the bytes of the stream used; SIZE_MAX, with nothing said about record and out, where
+ * room is too small.
+ */
+size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsigned bits,
+                   uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts);
+
+/*
+ * Decodes the tile of this record from at most room bytes at in to n elements at dst.
+ * Returns the bytes of the stream used; SIZE_MAX where the record is not valid or in ends too
+ * soon, with dst undefined.
+ */
+size_t tile_decode(const tile_job_t *job, uint32_t record, const uint8_t *in, size_t room,
+                   unsigned n, unsigned bits, uint8_t *dst);
+
+/* The sums of n <= TILE_MAX elements, relative to the exponent of peak, as tile_peak gives it. */
+void tile_weigh(tah_dtype_t dtype, const uint8_t *src, unsigned n, uint32_t peak,
+                tile_weight_t *weight);
+
+/* Largest float32 pattern without sign of n elements (any n); TILE_NOT_FINITE if one is not. */
+#define TILE_NOT_FINITE UINT32_MAX
+uint32_t tile_peak(tah_dtype_t dtype, const uint8_t *src, size_t n);
+
+/*
+ * Entropy of the distribution |x| / sum |x| from its sums, in units of 2^-20 bits, as a key that
+ * sorts like it. 0 for all zeros; UINT32_MAX where an element is not finite.
+ */
+uint32_t tile_entropy(const tile_weight_t *weight);
+
+/*
+ * The range (max - min) of n <= TILE_MAX elements as a key that sorts like it; UINT32_MAX where an
+ * element is not finite.
+ */
+uint32_t tile_range(tah_dtype_t dtype, const uint8_t *src, unsigned n);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * The integer arithmetic inside a tile, shared by the reference and by what kernels leave to it.
+ * "Fixed point" is a magnitude of at most TILE_FIXED_BITS bits in units of a power of two that
+ * follows from the largest element of the tile.
+ */
+#ifndef TAH_TILE_MATH_H
+#define TAH_TILE_MATH_H
+
+#include "codec/tile.h"
+
+/*
+ * n float32 patterns to fixed point, cut off toward zero; peak is the largest of them without
+ * sign, finite. Returns log2 of the unit.
+ */
+int tile_fix(const uint32_t *values, unsigned n, uint32_t peak, int32_t *x);
+
+/*
+ * Whether the largest magnitude of x is at least twice every other; *pivot is then its index.
+ */
+bool tile_pivot(const int32_t *x, unsigned n, unsigned *pivot);
+
+/* w = x with elements 0 and pivot swapped, then zeros up to coded elements. */
+void tile_swap_pad(const int32_t *x, unsigned n, unsigned coded, unsigned pivot, int32_t *w);
+
+/* Multiplies w by the Sylvester Hadamard matrix of 2^order rows (entries +1 and -1), in place. */
+void tile_hadamard(int32_t *w, unsigned order);
+
+/*
+ * Rounds the 2^order sums of an inverse transform to less than 2^24, dropping order - 1 bits
+ * (halves upward); returns the number of bits dropped.
+ */
+unsigned tile_settle(int32_t *y, unsigned order);
+
+/* Smallest and largest of n values, n >= 1. */
+void tile_extent(const int32_t *w, unsigned n, int32_t *low, int32_t *high);
+
+/*
+ * The finest grid at a width of bits that covers low..high. unit is log2 of the unit of low and
+ * high, order that of the transform (0: none). *shift is log2 of the grid's unit in that unit.
+ * false: no grid of the format does.
+ */
+bool grid_fit(int32_t low, int32_t high, unsigned bits, int unit, unsigned order,
+              tile_grid_t *grid, unsigned *shift);
+
+/* Whether no value that codes on this grid stand for can reach 2^128. */
+bool grid_bounded(const tile_grid_t *grid, unsigned bits, unsigned order);
+
+/* 1 / step as a 16-bit fraction of 2^24. */
+static inline uint32_t grid_inverse(uint32_t step)
+{
+    const uint32_t inverse = (1u << 24) / step;
+    return inverse < 65535 ? inverse : 65535;
+}
+
+/* A distance from the zero point in 16 bits: shifted right by shift (left if negative), saturated. */
+static inline uint32_t grid_distance(int32_t distance, int shift)
+{
+    const int64_t scaled =
+        shift >= 0 ? distance >> shift : (int64_t)distance * ((int64_t)1 << -shift);
+    return scaled < 0 ? 0 : scaled > 65535 ? 65535 : (uint32_t)scaled;
+}
+
+/*
+ * The code nearest to a distance. The product has 15 - bits fraction bits; the 1 makes up for what
+ * the two cut-offs before it lose on average.
+ */
+static inline uint8_t grid_code(uint32_t distance, uint32_t inverse, unsigned bits)
+{
+    const unsigned fraction = 15 - bits;
+    uint32_t product = (distance * inverse >> 16) + (1u << (fraction - 1)) + 1;
+    product = product < 65535 ? product : 65535;
+    const uint32_t code = product >> fraction, last = (1u << bits) - 1;
+    return (uint8_t)(code < last ? code : last);
+}
+
+#endif

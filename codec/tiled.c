@@ -1,0 +1,124 @@
+/* Shape of a tiled payload, and its decoder. */
+#include "codec/tiled.h"
+
+#include "codec/bytes.h"
+#include "codec/kernels.h"
+
+bool tiled_shape_init(tiled_shape_t *shape)
+{
+    uint64_t records;
+    shape->rows = shape->count ? shape->count / shape->row : 0;
+    shape->tail = (unsigned)(shape->row % shape->tile);
+    shape->row_tiles = shape->row / shape->tile + (shape->tail != 0);
+    if (!checked_mul(shape->rows, shape->row_tiles, &shape->tiles) ||
+        !checked_mul(shape->tiles, TILE_RECORD, &records))
+        return false;
+    shape->map_bits = shape->map == TILED_MAP_ROWS    ? shape->rows
+                      : shape->map == TILED_MAP_TILES ? shape->tiles
+                                                      : 0;
+    shape->map_start = records;
+    const uint64_t map_bytes = shape->map_bits / 8 + (shape->map_bits % 8 != 0);
+    return checked_add(records, map_bytes, &shape->stream_start);
+}
+
+tah_status_t tiled_shape_read(const frame_header_t *header, tiled_shape_t *shape)
+{
+    const unsigned high = header->small[0], low = header->small[1], order = header->small[2];
+    const uint32_t channels = load_u32(header->params);
+    if (low < 2 || high > 8 || low > high || order < 4 || order > 8 ||
+        header->small[3] > TILED_MAP_TILES)
+        return TAH_ERR_HEADER;
+    for (unsigned i = 4; i < FRAME_PARAMS_BYTES; i++)
+        if (header->params[i] != 0)
+            return TAH_ERR_HEADER;
+    *shape = (tiled_shape_t){
+        .count = header->count,
+        .row = channels ? channels : header->count,
+        .tile = 1u << order,
+        .bits_high = (uint8_t)high,
+        .bits_low = (uint8_t)low,
+        .map = (tiled_map_t)header->small[3],
+    };
+    /* One width and a map, or two widths and none, would say the same thing in two ways. */
+    if ((shape->map == TILED_MAP_NONE) != (high == low))
+        return TAH_ERR_HEADER;
+    if (channels ? header->count % channels != 0 : shape->map == TILED_MAP_ROWS)
+        return TAH_ERR_HEADER;
+    if (!tiled_shape_init(shape) || shape->stream_start > header->payload)
+        return TAH_ERR_HEADER;
+    return TAH_OK;
+}
+
+bool tiled_next(const tiled_shape_t *shape, tiled_cursor_t *cursor)
+{
+    cursor->tile += cursor->tiles;
+    cursor->element += (uint64_t)cursor->tiles * cursor->n;
+    if (cursor->tile == shape->tiles)
+        return false;
+    /* Without a tail the tiles of one row follow those of the row before. */
+    uint64_t left = shape->tiles - cursor->tile;
+    cursor->n = shape->tile;
+    if (shape->tail) {
+        const uint64_t column = cursor->tile % shape->row_tiles;
+        left = shape->row_tiles - 1 - column;
+        if (left == 0) {
+            left = 1;
+            cursor->n = shape->tail;
+        }
+    }
+    cursor->tiles = left < KERNEL_RUN ? (unsigned)left : KERNEL_RUN;
+    return true;
+}
+
+void tiled_widths(const tiled_shape_t *shape, const uint8_t *map, const tiled_cursor_t *cursor,
+                  uint8_t *widths)
+{
+    if (shape->map == TILED_MAP_NONE) {
+        memset(widths, shape->bits_high, cursor->tiles);
+        return;
+    }
+    const bool by_row = shape->map == TILED_MAP_ROWS;
+    uint64_t bit = by_row ? cursor->tile / shape->row_tiles : cursor->tile;
+    uint64_t column = by_row ? cursor->tile % shape->row_tiles : 0;
+    const uint64_t columns = by_row ? shape->row_tiles : 1;
+    for (unsigned t = 0; t < cursor->tiles; t++) {
+        widths[t] = map[bit / 8] >> bit % 8 & 1 ? shape->bits_high : shape->bits_low;
+        if (++column == columns) {
+            column = 0;
+            bit++;
+        }
+    }
+}
+
+tah_status_t tiled_decode(const frame_header_t *header, bool rotated, const uint8_t *payload,
+                          uint8_t *dst)
+{
+    tiled_shape_t shape;
+    const tah_status_t status = tiled_shape_read(header, &shape);
+    if (status != TAH_OK)
+        return status;
+    const tile_job_t job = {
+        .dtype = (tah_dtype_t)header->dtype,
+        .element = (unsigned)tah_dtype_bytes((tah_dtype_t)header->dtype),
+        .hadamard = rotated ? TAH_HADAMARD_PUBLISHED : TAH_HADAMARD_OFF,
+    };
+    const uint8_t *map = payload + shape.map_start;
+    const uint8_t *const end = payload + header->payload;
+    const uint8_t *in = payload + shape.stream_start;
+    if (shape.map_bits % 8 && in[-1] >> shape.map_bits % 8)
+        return TAH_ERR_PAYLOAD;
+    uint8_t widths[KERNEL_RUN];
+    tiled_cursor_t cursor = {0};
+    const kernel_t *kernel = kernel_get();
+    while (tiled_next(&shape, &cursor)) {
+        tiled_widths(&shape, map, &cursor, widths);
+        const tile_run_t run = {&job, cursor.n, cursor.tiles, widths};
+        const size_t bytes =
+            kernel->decode(&run, payload + cursor.tile * TILE_RECORD, in, (size_t)(end - in),
+                           dst + cursor.element * job.element);
+        if (bytes == SIZE_MAX)
+            return TAH_ERR_PAYLOAD;
+        in += bytes;
+    }
+    return in == end ? TAH_OK : TAH_ERR_PAYLOAD;
+}

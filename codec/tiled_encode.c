@@ -1,0 +1,232 @@
+/* Encoder of a tiled payload: which width goes where, then the tiles. */
+#include "codec/tiled.h"
+
+#include "codec/bytes.h"
+#include "codec/kernels.h"
+#include "codec/measure.h"
+
+#define MILLION 1000000u
+
+const char *tiled_check(const tah_params_t *params)
+{
+    if (params->tile < TILE_MIN || params->tile > TILE_MAX || params->tile & (params->tile - 1))
+        return "tile must be 16, 32, 64, 128 or 256";
+    if (params->bits_high < 2 || params->bits_high > 8)
+        return "bits must be from 2 to 8";
+    return NULL;
+}
+
+/* A shape but for the map: what is the same for every message of these parameters. */
+static bool shape_start(const tah_params_t *params, uint64_t count, tiled_map_t map,
+                        tiled_shape_t *shape)
+{
+    *shape = (tiled_shape_t){
+        .count = count,
+        .row = params->channels ? params->channels : count,
+        .tile = params->tile,
+        .bits_high = params->bits_high,
+        .bits_low = map == TILED_MAP_NONE ? params->bits_high : params->bits_low,
+        .map = map,
+    };
+    return tiled_shape_init(shape);
+}
+
+/* How many of units rows or tiles get the low width: the high fraction counts in millionths. */
+static uint64_t units_low(const tah_params_t *params, uint64_t units)
+{
+    const uint32_t high = (uint32_t)((double)params->high_fraction * MILLION + 0.5);
+    return (uint64_t)((unsigned __int128)units * (MILLION - high) / MILLION);
+}
+
+static tiled_map_t map_of(const tah_params_t *params, bool two_widths)
+{
+    if (!two_widths || params->bits_low == params->bits_high)
+        return TILED_MAP_NONE;
+    return params->allocate == TAH_ALLOCATE_TOKEN && params->channels ? TILED_MAP_ROWS
+                                                                      : TILED_MAP_TILES;
+}
+
+/* The shape of a message. A map that would say the same of every unit is left out. */
+static bool shape_of(const tah_params_t *params, bool two_widths, uint64_t count,
+                     tiled_shape_t *shape, uint64_t *low)
+{
+    if (!shape_start(params, count, map_of(params, two_widths), shape))
+        return false;
+    *low = units_low(params, shape->map_bits);
+    if (*low == 0 || *low == shape->map_bits) {
+        const uint8_t bits = *low ? shape->bits_low : shape->bits_high;
+        if (!shape_start(params, count, TILED_MAP_NONE, shape))
+            return false;
+        shape->bits_high = shape->bits_low = bits;
+        *low = 0;
+    }
+    return true;
+}
+
+bool tiled_bound(const tah_params_t *params, bool two_widths, tah_hadamard_t hadamard,
+                 uint64_t count, uint64_t *payload)
+{
+    tiled_shape_t shape;
+    uint64_t low;
+    if (!shape_of(params, two_widths, count, &shape, &low))
+        return false;
+    /* A tile takes its codes or, where it is constant, an element; a rotated one its pivot, and
+     * as many codes as the power of two above it. */
+    const bool rotates = hadamard != TAH_HADAMARD_OFF;
+    const size_t element = tah_dtype_bytes(params->dtype);
+    size_t most[2][2]; /* bytes: [high][short tile] */
+    for (int high = 0; high < 2; high++) {
+        const unsigned bits = high ? shape.bits_high : shape.bits_low;
+        for (int is_short = 0; is_short < 2; is_short++) {
+            const unsigned n = is_short && shape.tail ? shape.tail : shape.tile;
+            const size_t codes = rotates + tile_code_bytes(rotates ? 1u << tile_log2(n) : n, bits);
+            most[high][is_short] = codes > element ? codes : element;
+        }
+    }
+    /* As if the low width fell to the short tiles first, where it saves least. */
+    const uint64_t short_tiles = shape.tail ? shape.rows : 0;
+    const uint64_t low_tiles = shape.map == TILED_MAP_ROWS ? low * shape.row_tiles : low;
+    const uint64_t low_short = shape.map == TILED_MAP_ROWS ? (shape.tail ? low : 0)
+                               : low_tiles < short_tiles   ? low_tiles
+                                                           : short_tiles;
+    const uint64_t low_long = low_tiles - low_short;
+    const uint64_t tiles[2][2] = {
+        {low_long, low_short},
+        {shape.tiles - short_tiles - low_long, short_tiles - low_short},
+    };
+    *payload = shape.stream_start;
+    for (int high = 0; high < 2; high++) {
+        for (int is_short = 0; is_short < 2; is_short++) {
+            uint64_t bytes;
+            if (!checked_mul(tiles[high][is_short], most[high][is_short], &bytes) ||
+                !checked_add(*payload, bytes, payload))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The sorting keys of all units, four bytes each, to where the records will be. */
+static void keys_find(const tah_params_t *params, const tiled_shape_t *shape, const uint8_t *src,
+                      uint8_t *keys)
+{
+    const kernel_t *kernel = kernel_get();
+    const size_t element = tah_dtype_bytes(params->dtype);
+    if (shape->map == TILED_MAP_ROWS) {
+        for (uint64_t row = 0; row < shape->rows; row++) {
+            const uint8_t *first = src + row * shape->row * element;
+            store_u32(keys + row * TILE_RECORD,
+                      kernel->entropy(params->dtype, first, shape->row));
+        }
+        return;
+    }
+    tiled_cursor_t cursor = {0};
+    while (tiled_next(shape, &cursor)) {
+        uint32_t found[KERNEL_RUN];
+        const uint8_t *first = src + cursor.element * element;
+        if (params->allocate == TAH_ALLOCATE_RANGE)
+            kernel->range(params->dtype, first, cursor.n, cursor.tiles, found);
+        else
+            for (unsigned t = 0; t < cursor.tiles; t++)
+                found[t] = kernel->entropy(params->dtype, first + t * cursor.n * element, cursor.n);
+        memcpy(keys + cursor.tile * TILE_RECORD, found, cursor.tiles * sizeof *found);
+    }
+}
+
+/*
+ * The key that the wanted-th smallest has, wanted >= 1; *equal is how many of those with that very
+ * key are among the wanted smallest. A radix selection, highest byte first.
+ */
+static uint32_t key_select(const uint8_t *keys, uint64_t units, uint64_t wanted, uint64_t *equal)
+{
+    uint32_t key = 0;
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        uint64_t histogram[256] = {0};
+        const uint32_t above = shift == 24 ? 0 : UINT32_MAX << (shift + 8);
+        for (uint64_t i = 0; i < units; i++) {
+            const uint32_t own = load_u32(keys + i * TILE_RECORD);
+            if ((own & above) == key)
+                histogram[own >> shift & 255]++;
+        }
+        unsigned digit = 0;
+        while (wanted > histogram[digit])
+            wanted -= histogram[digit++];
+        key |= digit << shift;
+    }
+    *equal = wanted;
+    return key;
+}
+
+/* A set bit for every unit with the high width: not among the low ones with the smallest keys. */
+static void map_write(const uint8_t *keys, uint64_t units, uint64_t low, uint8_t *map)
+{
+    uint64_t equal;
+    const uint32_t key = key_select(keys, units, low, &equal);
+    memset(map, 0, (size_t)(units / 8 + (units % 8 != 0)));
+    for (uint64_t i = 0; i < units; i++) {
+        const uint32_t own = load_u32(keys + i * TILE_RECORD);
+        bool high = own > key;
+        if (own == key) {
+            high = equal == 0; /* of equal keys the first ones get the low width */
+            equal -= !high;
+        }
+        map[i / 8] |= (uint8_t)(high << i % 8);
+    }
+}
+
+static void header_write(const tah_params_t *params, const tiled_shape_t *shape,
+                         uint64_t payload, frame_header_t *header)
+{
+    header->payload = payload;
+    header->small[0] = shape->bits_high;
+    header->small[1] = shape->bits_low;
+    header->small[2] = (uint8_t)tile_log2(shape->tile);
+    header->small[3] = (uint8_t)shape->map;
+    memset(header->params, 0, FRAME_PARAMS_BYTES);
+    store_u32(header->params, params->channels);
+}
+
+tah_status_t tiled_encode(const tah_params_t *params, bool two_widths, tah_hadamard_t hadamard,
+                          const tah_message_t *message, const uint8_t *src, codec_sink_t *sink)
+{
+    tiled_shape_t shape;
+    uint64_t low;
+    const uint64_t count = sink->header->count;
+    if (!shape_of(params, two_widths, count, &shape, &low) || shape.stream_start > sink->room)
+        return TAH_ERR_SPACE;
+    uint8_t *const records = sink->payload, *const map = records + shape.map_start;
+    const tile_job_t job = {
+        .dtype = params->dtype,
+        .element = (unsigned)tah_dtype_bytes(params->dtype),
+        .hadamard = hadamard,
+    };
+    if (shape.map != TILED_MAP_NONE) {
+        keys_find(params, &shape, src, records);
+        map_write(records, shape.map_bits, low, map);
+    }
+    uint64_t at = shape.stream_start;
+    uint8_t widths[KERNEL_RUN];
+    tile_counts_t counts = {0};
+    tiled_cursor_t cursor = {0};
+    const kernel_t *kernel = kernel_get();
+    while (tiled_next(&shape, &cursor)) {
+        tiled_widths(&shape, map, &cursor, widths);
+        const tile_run_t run = {&job, cursor.n, cursor.tiles, widths};
+        const uint8_t *first = src + cursor.element * job.element;
+        uint8_t *const own = records + cursor.tile * TILE_RECORD;
+        const size_t bytes =
+            kernel->encode(&run, first, own, sink->payload + at, sink->room - at, &counts);
+        if (bytes == SIZE_MAX)
+            return TAH_ERR_SPACE;
+        if (sink->result->measured)
+            measure_run(&run, first, own, sink->payload + at, bytes, sink->result);
+        for (unsigned t = 0; t < cursor.tiles; t++)
+            sink->result->tiles_high += widths[t] == params->bits_high;
+        at += bytes;
+    }
+    sink->result->tiles = shape.tiles;
+    sink->result->tiles_rotated = counts.rotated;
+    sink->result->tiles_exact = counts.exact;
+    header_write(params, &shape, at, sink->header);
+    return TAH_OK;
+}
