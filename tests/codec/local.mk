@@ -1,0 +1,13 @@
+# Unit tests of the codec, by Check. Every program is linked with support.c.
+check_LTLIBRARIES += libcodectest.la
+libcodectest_la_SOURCES = %D%/support.h %D%/support.c
+libcodectest_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+libcodectest_la_LIBADD = libcodec.la $(CHECK_LIBS) -lm
+
+codec_tests = \
+	%D%/test_roundtrip
+check_PROGRAMS += $(codec_tests)
+TESTS += $(codec_tests)
+
+%C%_test_roundtrip_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_test_roundtrip_LDADD = libcodectest.la
