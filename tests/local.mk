@@ -1,4 +1,5 @@
 # One place for every kind of test: tests/KIND/local.mk lists the files of its kind.
+include $(top_srcdir)/tests/lib/local.mk
 include $(top_srcdir)/tests/codec/local.mk
 include $(top_srcdir)/tests/policy/local.mk
 include $(top_srcdir)/tests/shim/local.mk

@@ -1,0 +1,9 @@
+# libmt.la: what the MPI test programs share. The scripts' shared parts are shell files beside it.
+check_LTLIBRARIES += libmt.la
+libmt_la_SOURCES = %D%/mt.h %D%/mt_internal.h %D%/mt_p2p.h %D%/mt.c %D%/mt_data.c %D%/mt_mpi.c \
+	%D%/mt_p2p.c
+libmt_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+EXTRA_DIST += %D%/tap.sh %D%/launch.sh %D%/compare.sh %D%/report.sh
+# For tests/*/local.mk: how a test program is compiled and linked.
+MT_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+MT_LIBS = libmt.la $(MPI_LIBS) -lm -lpthread
