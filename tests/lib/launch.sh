@@ -9,6 +9,10 @@ for mpi_variable in $(env | sed -n 's/^\(TAHMPI_[A-Z0-9_]*\)=.*/\1/p'); do
 done
 unset LD_PRELOAD
 
+# Open MPI's single-copy path writes past a receive buffer that is too short (4.1.4).
+OMPI_MCA_btl_vader_single_copy_mechanism=none
+export OMPI_MCA_btl_vader_single_copy_mechanism
+
 mpi_run() {
     mpi_ranks=$1
     shift

@@ -1,8 +1,18 @@
 # MPI programs that know nothing of the library, and the scripts that run them with and without it.
-shim_scripts = %D%/modes.tap
+shim_scripts = %D%/p2p.tap %D%/requests.tap
 TESTS += $(shim_scripts)
 EXTRA_DIST += $(shim_scripts) %D%/policies/lossless.ini %D%/policies/tah.ini
 
-check_PROGRAMS += %D%/modes
+check_PROGRAMS += %D%/completion %D%/freed %D%/modes %D%/order %D%/probe %D%/truncate
+tests_shim_completion_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_completion_LDADD = $(MT_LIBS)
+tests_shim_freed_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_freed_LDADD = $(MT_LIBS)
 tests_shim_modes_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_modes_LDADD = $(MT_LIBS)
+tests_shim_order_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_order_LDADD = $(MT_LIBS)
+tests_shim_probe_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_probe_LDADD = $(MT_LIBS)
+tests_shim_truncate_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_truncate_LDADD = $(MT_LIBS)
