@@ -8,7 +8,7 @@
 
 #include "tests/lib/mt_internal.h"
 
-int mt_rank, mt_size;
+int mt_rank, mt_size, mt_left, mt_right;
 
 static FILE *mt_notes;
 
@@ -27,6 +27,8 @@ void mt_begin(const char *name)
 {
     MPI_Comm_rank(MPI_COMM_WORLD, &mt_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mt_size);
+    mt_left = (mt_rank + mt_size - 1) % mt_size;
+    mt_right = (mt_rank + 1) % mt_size;
     const char *folder = getenv("MT_OUT");
     if (!folder) {
         mt_notes = stdout;
@@ -46,6 +48,16 @@ void mt_end(void)
     mt_say("end");
     if (fflush(mt_notes) != 0)
         mt_die("cannot write the notes");
+}
+
+int mt_main(int argc, char **argv, const char *name, void (*body)(void))
+{
+    MPI_Init(&argc, &argv);
+    mt_begin(name);
+    body();
+    mt_end();
+    MPI_Finalize();
+    return 0;
 }
 
 void mt_say(const char *format, ...)

@@ -16,6 +16,9 @@
 /* World rank and size of this process, set by mt_begin. */
 extern int mt_rank, mt_size;
 
+/* The ranks before and after this one, in a ring: most programs receive from the left. */
+extern int mt_left, mt_right;
+
 /* What is written before a receive where a status should be left alone. */
 #define MT_UNSET (-4711)
 
@@ -28,6 +31,9 @@ void mt_begin(const char *name);
 
 /* Checks that every buffer was freed, closes the notes. May be called after MPI_Finalize. */
 void mt_end(void);
+
+/* A whole program: MPI_Init, mt_begin, body, mt_end, MPI_Finalize. Returns what main returns. */
+int mt_main(int argc, char **argv, const char *name, void (*body)(void));
 
 /*
  * One line of notes, without the newline. Any thread; threads that write at the same time must

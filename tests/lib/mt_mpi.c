@@ -41,9 +41,8 @@ void mt_status(const char *label, const MPI_Status *status, MPI_Datatype type)
     MPI_Get_count(status, type, &count);
     MPI_Get_elements(status, type, &elements);
     MPI_Get_count(status, MPI_BYTE, &bytes);
-    mt_say("%s: source %d tag %d error %s count %s elements %s bytes %s", label,
-           status->MPI_SOURCE, status->MPI_TAG, error_text(status),
-           count_text(count, text[0], sizeof text[0]),
+    mt_say("%s: source %d tag %d error %s count %s elements %s bytes %s", label, status->MPI_SOURCE,
+           status->MPI_TAG, error_text(status), count_text(count, text[0], sizeof text[0]),
            count_text(elements, text[1], sizeof text[1]),
            count_text(bytes, text[2], sizeof text[2]));
 }
@@ -54,13 +53,13 @@ const char *mt_class(int code)
         int class;
         const char *name;
     } names[] = {
-        {MPI_SUCCESS, "SUCCESS"},        {MPI_ERR_BUFFER, "BUFFER"},
-        {MPI_ERR_COUNT, "COUNT"},        {MPI_ERR_TYPE, "TYPE"},
-        {MPI_ERR_TAG, "TAG"},            {MPI_ERR_COMM, "COMM"},
-        {MPI_ERR_RANK, "RANK"},          {MPI_ERR_REQUEST, "REQUEST"},
-        {MPI_ERR_ARG, "ARG"},            {MPI_ERR_TRUNCATE, "TRUNCATE"},
-        {MPI_ERR_OTHER, "OTHER"},        {MPI_ERR_IN_STATUS, "IN_STATUS"},
-        {MPI_ERR_PENDING, "PENDING"},    {MPI_ERR_INTERN, "INTERN"},
+        {MPI_SUCCESS, "SUCCESS"},     {MPI_ERR_BUFFER, "BUFFER"},
+        {MPI_ERR_COUNT, "COUNT"},     {MPI_ERR_TYPE, "TYPE"},
+        {MPI_ERR_TAG, "TAG"},         {MPI_ERR_COMM, "COMM"},
+        {MPI_ERR_RANK, "RANK"},       {MPI_ERR_REQUEST, "REQUEST"},
+        {MPI_ERR_ARG, "ARG"},         {MPI_ERR_TRUNCATE, "TRUNCATE"},
+        {MPI_ERR_OTHER, "OTHER"},     {MPI_ERR_IN_STATUS, "IN_STATUS"},
+        {MPI_ERR_PENDING, "PENDING"}, {MPI_ERR_INTERN, "INTERN"},
     };
     static __thread char text[32];
     int class;
@@ -84,14 +83,14 @@ static char handler_calls[512];
 static void handler_ran(int index, int code)
 {
     size_t used = strlen(handler_calls);
-    snprintf(handler_calls + used, sizeof handler_calls - used, " by %s (%s)",
-             handler_names[index], mt_class(code));
+    snprintf(handler_calls + used, sizeof handler_calls - used, " by %s (%s)", handler_names[index],
+             mt_class(code));
 }
 
-#define HANDLER(N)                                                                                 \
-    static void handler_##N(MPI_Comm *comm, int *code, ...)                                        \
-    {                                                                                              \
-        handler_ran(N, *code);                                                                     \
+#define HANDLER(N)                                          \
+    static void handler_##N(MPI_Comm *comm, int *code, ...) \
+    {                                                       \
+        handler_ran(N, *code);                              \
     }
 HANDLER(0)
 HANDLER(1)

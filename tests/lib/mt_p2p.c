@@ -8,25 +8,25 @@
 #include "tests/lib/mt_internal.h"
 
 /* Every mode: the blocking call, the one that starts, the one that makes a persistent request. */
-#define SEND_MODE(BLOCKING, STARTING, PERSISTENT)                                                  \
-    static int send_##BLOCKING(const mt_message_t *m)                                              \
-    {                                                                                              \
-        return MPI_##BLOCKING(m->data, m->count, m->type, m->peer, m->tag, m->comm);               \
-    }                                                                                              \
-    static int send_##STARTING(const mt_message_t *m)                                              \
-    {                                                                                              \
-        MPI_Request request;                                                                       \
-        MPI_##STARTING(m->data, m->count, m->type, m->peer, m->tag, m->comm, &request);            \
-        return MPI_Wait(&request, MPI_STATUS_IGNORE);                                              \
-    }                                                                                              \
-    static int send_##PERSISTENT(const mt_message_t *m)                                            \
-    {                                                                                              \
-        MPI_Request request;                                                                       \
-        MPI_##PERSISTENT(m->data, m->count, m->type, m->peer, m->tag, m->comm, &request);          \
-        MPI_Start(&request);                                                                       \
-        int code = MPI_Wait(&request, MPI_STATUS_IGNORE);                                          \
-        MPI_Request_free(&request);                                                                \
-        return code;                                                                               \
+#define SEND_MODE(BLOCKING, STARTING, PERSISTENT)                                         \
+    static int send_##BLOCKING(const mt_message_t *m)                                     \
+    {                                                                                     \
+        return MPI_##BLOCKING(m->data, m->count, m->type, m->peer, m->tag, m->comm);      \
+    }                                                                                     \
+    static int send_##STARTING(const mt_message_t *m)                                     \
+    {                                                                                     \
+        MPI_Request request;                                                              \
+        MPI_##STARTING(m->data, m->count, m->type, m->peer, m->tag, m->comm, &request);   \
+        return MPI_Wait(&request, MPI_STATUS_IGNORE);                                     \
+    }                                                                                     \
+    static int send_##PERSISTENT(const mt_message_t *m)                                   \
+    {                                                                                     \
+        MPI_Request request;                                                              \
+        MPI_##PERSISTENT(m->data, m->count, m->type, m->peer, m->tag, m->comm, &request); \
+        MPI_Start(&request);                                                              \
+        int code = MPI_Wait(&request, MPI_STATUS_IGNORE);                                 \
+        MPI_Request_free(&request);                                                       \
+        return code;                                                                      \
     }
 SEND_MODE(Send, Isend, Send_init)
 SEND_MODE(Ssend, Issend, Ssend_init)
@@ -45,11 +45,11 @@ static int send_Sendrecv(const mt_message_t *m)
                         MPI_PROC_NULL, 0, m->comm, MPI_STATUS_IGNORE);
 }
 
-#define MODES(BLOCKING, STARTING, PERSISTENT, READY, BUFFERED)                                     \
-    {#BLOCKING, send_##BLOCKING, READY, false, BUFFERED},                                          \
-        {#STARTING, send_##STARTING, READY, false, BUFFERED},                                      \
-    {                                                                                              \
-        #PERSISTENT, send_##PERSISTENT, READY, false, BUFFERED                                     \
+#define MODES(BLOCKING, STARTING, PERSISTENT, READY, BUFFERED) \
+    {#BLOCKING, send_##BLOCKING, READY, false, BUFFERED},      \
+        {#STARTING, send_##STARTING, READY, false, BUFFERED},  \
+    {                                                          \
+#PERSISTENT, send_##PERSISTENT, READY, false, BUFFERED \
     }
 
 const mt_mode_t mt_sends[] = {
@@ -73,43 +73,43 @@ static void go(const mt_message_t *m)
         MPI_Send(NULL, 0, MPI_BYTE, m->go_peer, MT_GO, m->comm);
 }
 
-#define RECEIVE_MODE(RECV, IRECV, MRECV, IMRECV, RECV_INIT)                                        \
-    static int receive_##RECV(const mt_message_t *m)                                               \
-    {                                                                                              \
-        return MPI_##RECV(m->data, m->count, m->type, m->peer, m->tag, m->comm, m->status);        \
-    }                                                                                              \
-    static int receive_##IRECV(const mt_message_t *m)                                              \
-    {                                                                                              \
-        MPI_Request request;                                                                       \
-        MPI_##IRECV(m->data, m->count, m->type, m->peer, m->tag, m->comm, &request);               \
-        go(m);                                                                                     \
-        return MPI_Wait(&request, m->status);                                                      \
-    }                                                                                              \
-    static int receive_##MRECV(const mt_message_t *m)                                              \
-    {                                                                                              \
-        MPI_Message message;                                                                       \
-        MPI_Mprobe(m->peer, m->tag, m->comm, &message, MPI_STATUS_IGNORE);                         \
-        return MPI_##MRECV(m->data, m->count, m->type, &message, m->status);                       \
-    }                                                                                              \
-    static int receive_##IMRECV(const mt_message_t *m)                                             \
-    {                                                                                              \
-        MPI_Message message;                                                                       \
-        MPI_Request request;                                                                       \
-        int found = 0;                                                                             \
-        while (!found)                                                                             \
-            MPI_Improbe(m->peer, m->tag, m->comm, &found, &message, MPI_STATUS_IGNORE);            \
-        MPI_##IMRECV(m->data, m->count, m->type, &message, &request);                              \
-        return MPI_Wait(&request, m->status);                                                      \
-    }                                                                                              \
-    static int receive_##RECV_INIT(const mt_message_t *m)                                          \
-    {                                                                                              \
-        MPI_Request request;                                                                       \
-        MPI_##RECV_INIT(m->data, m->count, m->type, m->peer, m->tag, m->comm, &request);           \
-        MPI_Start(&request);                                                                       \
-        go(m);                                                                                     \
-        int code = MPI_Wait(&request, m->status);                                                  \
-        MPI_Request_free(&request);                                                                \
-        return code;                                                                               \
+#define RECEIVE_MODE(RECV, IRECV, MRECV, IMRECV, RECV_INIT)                                 \
+    static int receive_##RECV(const mt_message_t *m)                                        \
+    {                                                                                       \
+        return MPI_##RECV(m->data, m->count, m->type, m->peer, m->tag, m->comm, m->status); \
+    }                                                                                       \
+    static int receive_##IRECV(const mt_message_t *m)                                       \
+    {                                                                                       \
+        MPI_Request request;                                                                \
+        MPI_##IRECV(m->data, m->count, m->type, m->peer, m->tag, m->comm, &request);        \
+        go(m);                                                                              \
+        return MPI_Wait(&request, m->status);                                               \
+    }                                                                                       \
+    static int receive_##MRECV(const mt_message_t *m)                                       \
+    {                                                                                       \
+        MPI_Message message;                                                                \
+        MPI_Mprobe(m->peer, m->tag, m->comm, &message, MPI_STATUS_IGNORE);                  \
+        return MPI_##MRECV(m->data, m->count, m->type, &message, m->status);                \
+    }                                                                                       \
+    static int receive_##IMRECV(const mt_message_t *m)                                      \
+    {                                                                                       \
+        MPI_Message message;                                                                \
+        MPI_Request request;                                                                \
+        int found = 0;                                                                      \
+        while (!found)                                                                      \
+            MPI_Improbe(m->peer, m->tag, m->comm, &found, &message, MPI_STATUS_IGNORE);     \
+        MPI_##IMRECV(m->data, m->count, m->type, &message, &request);                       \
+        return MPI_Wait(&request, m->status);                                               \
+    }                                                                                       \
+    static int receive_##RECV_INIT(const mt_message_t *m)                                   \
+    {                                                                                       \
+        MPI_Request request;                                                                \
+        MPI_##RECV_INIT(m->data, m->count, m->type, m->peer, m->tag, m->comm, &request);    \
+        MPI_Start(&request);                                                                \
+        go(m);                                                                              \
+        int code = MPI_Wait(&request, m->status);                                           \
+        MPI_Request_free(&request);                                                         \
+        return code;                                                                        \
     }
 RECEIVE_MODE(Recv, Irecv, Mrecv, Imrecv, Recv_init)
 #if MPI_VERSION >= 4
@@ -210,8 +210,12 @@ void mt_buffer_detach(void)
 static void exchange_send(const char *label, const mt_exchange_t *x, unsigned seed)
 {
     void *data = mt_alloc_sealed((size_t)x->count, x->kind, seed);
-    mt_message_t m = {.data = data, .count = x->count, .type = mt_kind_type(x->kind),
-                      .peer = x->destination, .tag = x->tag, .comm = x->comm};
+    mt_message_t m = {.data = data,
+                      .count = x->count,
+                      .type = mt_kind_type(x->kind),
+                      .peer = x->destination,
+                      .tag = x->tag,
+                      .comm = x->comm};
     if (x->send->buffered)
         mt_buffer_attach((size_t)x->count * mt_kind_bytes(x->kind));
     if (x->send->ready)
@@ -229,10 +233,15 @@ static void exchange_receive(const char *label, const mt_exchange_t *x, unsigned
     void *data = mt_alloc(room);
     MPI_Status status;
     mt_status_clear(&status);
-    mt_message_t m = {.data = data, .count = x->count + x->spare, .type = mt_kind_type(x->kind),
+    mt_message_t m = {.data = data,
+                      .count = x->count + x->spare,
+                      .type = mt_kind_type(x->kind),
                       .peer = x->wild ? MPI_ANY_SOURCE : x->source,
-                      .tag = x->wild ? MPI_ANY_TAG : x->tag, .comm = x->comm, .status = &status,
-                      .go = x->send->ready, .go_peer = x->source};
+                      .tag = x->wild ? MPI_ANY_TAG : x->tag,
+                      .comm = x->comm,
+                      .status = &status,
+                      .go = x->send->ready,
+                      .go_peer = x->source};
     mt_result(label, x->receive->transfer(&m));
     mt_status(label, &status, mt_kind_type(x->kind));
     mt_check(label, data, (size_t)x->count, x->kind, seed);

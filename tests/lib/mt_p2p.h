@@ -15,7 +15,8 @@ typedef struct mt_message {
     int tag;  /* may be MPI_ANY_TAG when receiving */
     MPI_Comm comm;
     MPI_Status *status; /* receiving; may be MPI_STATUS_IGNORE */
-    /* Receiving: tell go_peer, by an empty message of tag MT_GO on comm, once the receive is posted. */
+    /* Receiving: tell go_peer, by an empty message of tag MT_GO on comm, once the receive is
+     * posted. */
     bool go;
     int go_peer;
 } mt_message_t;
@@ -27,8 +28,8 @@ typedef int mt_transfer_t(const mt_message_t *message);
 typedef struct mt_mode {
     const char *name;
     mt_transfer_t *transfer;
-    bool ready;  /* sending: a ready mode, needs the receive to be posted */
-    bool posted; /* receiving: posts before it waits, so it can tell the sender to go */
+    bool ready;    /* sending: a ready mode, needs the receive to be posted */
+    bool posted;   /* receiving: posts before it waits, so it can tell the sender to go */
     bool buffered; /* sending: needs an attached buffer */
 } mt_mode_t;
 

@@ -9,9 +9,9 @@
 
 enum {
     MESSAGES = 9,
-    EXTRA = 2,                         /* a null and an inactive persistent request */
-    REQUESTS = 2 * MESSAGES + EXTRA,   /* receives, extras, sends */
-    SENDS = MESSAGES + EXTRA,          /* index of the first send */
+    EXTRA = 2,                       /* a null and an inactive persistent request */
+    REQUESTS = 2 * MESSAGES + EXTRA, /* receives, extras, sends */
+    SENDS = MESSAGES + EXTRA,        /* index of the first send */
 };
 
 typedef struct batch {
@@ -49,21 +49,21 @@ static void batch_note(const char *label, batch_t *b)
 
 static void batch_run(const char *label, void (*finish)(batch_t *), bool ignore)
 {
-    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size;
     batch_t b = {.ignore = ignore};
     for (int i = 0; i < REQUESTS; i++)
         mt_status_clear(&b.statuses[i]);
     for (int i = 0; i < MESSAGES; i++) {
         b.received[i] = mt_alloc((size_t)count_of(i) * sizeof(float) + 100);
-        MPI_Irecv(b.received[i], count_of(i) + 25, MPI_FLOAT, left, i % 3, MPI_COMM_WORLD,
+        MPI_Irecv(b.received[i], count_of(i) + 25, MPI_FLOAT, mt_left, i % 3, MPI_COMM_WORLD,
                   &b.requests[i]);
     }
     b.requests[MESSAGES] = MPI_REQUEST_NULL;
-    MPI_Recv_init(b.received[0], 1, MPI_FLOAT, left, 77, MPI_COMM_WORLD, &b.requests[MESSAGES + 1]);
+    MPI_Recv_init(b.received[0], 1, MPI_FLOAT, mt_left, 77, MPI_COMM_WORLD,
+                  &b.requests[MESSAGES + 1]);
     MPI_Request inactive = b.requests[MESSAGES + 1];
     for (int i = 0; i < MESSAGES; i++) {
         b.sent[i] = mt_alloc_sealed((size_t)count_of(i), MT_FLOAT, (unsigned)i);
-        MPI_Isend(b.sent[i], count_of(i), MPI_FLOAT, right, i % 3, MPI_COMM_WORLD,
+        MPI_Isend(b.sent[i], count_of(i), MPI_FLOAT, mt_right, i % 3, MPI_COMM_WORLD,
                   &b.requests[SENDS + i]);
     }
     finish(&b);
@@ -96,14 +96,14 @@ static void finish_wait(batch_t *b)
 
 static void finish_test(batch_t *b)
 {
-    int left = REQUESTS;
-    for (int i = 0; left > 0; i = (i + 7) % REQUESTS) {
+    int unfinished = REQUESTS;
+    for (int i = 0; unfinished > 0; i = (i + 7) % REQUESTS) {
         int flag;
         if (b->done[i])
             continue;
         MPI_Test(&b->requests[i], &flag, one_status(b, i));
         b->done[i] = flag;
-        left -= flag;
+        unfinished -= flag;
     }
 }
 
@@ -143,8 +143,7 @@ static void finish_testany(batch_t *b)
         MPI_Status status;
         int index, flag = 0;
         mt_status_clear(&status);
-        MPI_Testany(REQUESTS, b->requests, &index, &flag,
-                    b->ignore ? MPI_STATUS_IGNORE : &status);
+        MPI_Testany(REQUESTS, b->requests, &index, &flag, b->ignore ? MPI_STATUS_IGNORE : &status);
         if (!flag)
             continue;
         if (index == MPI_UNDEFINED) {
@@ -246,12 +245,11 @@ static void nothing(void)
 /* Tests of receives whose messages are sent only after the barrier: nothing may be reported. */
 static void too_early(void)
 {
-    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size;
     MPI_Request requests[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     MPI_Status statuses[3];
     int flag, index, count, indices[3];
     float *received = mt_alloc(8000), *sent = mt_alloc_sealed(2000, MT_FLOAT, 5);
-    MPI_Irecv(received, 2000, MPI_FLOAT, left, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Irecv(received, 2000, MPI_FLOAT, mt_left, 1, MPI_COMM_WORLD, &requests[1]);
     MPI_Test(&requests[1], &flag, &statuses[0]);
     mt_say("early Test flag %d", flag);
     MPI_Testall(3, requests, &flag, statuses);
@@ -264,7 +262,7 @@ static void too_early(void)
     mt_say("early get_status flag %d", flag);
     mt_untouched("early", received, 0, 8000);
     MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Send(sent, 2000, MPI_FLOAT, right, 1, MPI_COMM_WORLD);
+    MPI_Send(sent, 2000, MPI_FLOAT, mt_right, 1, MPI_COMM_WORLD);
     MPI_Waitall(3, requests, statuses);
     mt_status("late", &statuses[1], MPI_FLOAT);
     mt_status("late, null", &statuses[0], MPI_FLOAT);
@@ -273,18 +271,16 @@ static void too_early(void)
     mt_free(sent);
 }
 
-int main(int argc, char **argv)
+static void body(void)
 {
     static const struct {
         const char *name;
         void (*finish)(batch_t *);
     } ways[] = {
-        {"Wait", finish_wait},       {"Test", finish_test},         {"Waitall", finish_waitall},
-        {"Testall", finish_testall}, {"Waitany", finish_waitany},   {"Testany", finish_testany},
+        {"Wait", finish_wait},         {"Test", finish_test},         {"Waitall", finish_waitall},
+        {"Testall", finish_testall},   {"Waitany", finish_waitany},   {"Testany", finish_testany},
         {"Waitsome", finish_waitsome}, {"Testsome", finish_testsome},
     };
-    MPI_Init(&argc, &argv);
-    mt_begin("completion");
     nothing();
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char label[32];
@@ -293,7 +289,9 @@ int main(int argc, char **argv)
         batch_run(label, ways[i].finish, true);
     }
     too_early();
-    mt_end();
-    MPI_Finalize();
-    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return mt_main(argc, argv, "completion", body);
 }

@@ -8,8 +8,6 @@
 
 enum { COUNT = 6000, BYTES = COUNT * (int)sizeof(float), TAG = 3, ACK = 4 };
 
-static int left, right;
-
 /* Send requests freed at once; the buffer is used again only after the receiver's word. */
 static void freed_sends(void)
 {
@@ -19,20 +17,20 @@ static void freed_sends(void)
         MPI_Status status;
         mt_status_clear(&status);
         mt_fill(sent, COUNT, MT_FLOAT, round);
-        MPI_Irecv(received, COUNT, MPI_FLOAT, left, TAG, MPI_COMM_WORLD, &receive);
+        MPI_Irecv(received, COUNT, MPI_FLOAT, mt_left, TAG, MPI_COMM_WORLD, &receive);
         if (round % 2) {
-            MPI_Send_init(sent, COUNT, MPI_FLOAT, right, TAG, MPI_COMM_WORLD, &request);
+            MPI_Send_init(sent, COUNT, MPI_FLOAT, mt_right, TAG, MPI_COMM_WORLD, &request);
             MPI_Start(&request);
         } else {
-            MPI_Isend(sent, COUNT, MPI_FLOAT, right, TAG, MPI_COMM_WORLD, &request);
+            MPI_Isend(sent, COUNT, MPI_FLOAT, mt_right, TAG, MPI_COMM_WORLD, &request);
         }
         mt_result("free send", MPI_Request_free(&request));
         mt_request("freed send", request);
         MPI_Wait(&receive, &status);
         mt_status("freed send", &status, MPI_FLOAT);
         mt_check("freed send", received, COUNT, MT_FLOAT, round);
-        MPI_Sendrecv(NULL, 0, MPI_BYTE, left, ACK, NULL, 0, MPI_BYTE, right, ACK, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(NULL, 0, MPI_BYTE, mt_left, ACK, NULL, 0, MPI_BYTE, mt_right, ACK,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         mt_check("freed send's buffer", sent, COUNT, MT_FLOAT, round);
     }
     mt_free(sent);
@@ -56,33 +54,33 @@ static void learn(learn_t how)
     int value = 1, sum, flag = 0;
     switch (how) {
     case BY_MESSAGE:
-        MPI_Isend(&value, 1, MPI_INT, right, ACK, MPI_COMM_WORLD, &request);
-        MPI_Recv(&sum, 1, MPI_INT, left, ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Isend(&value, 1, MPI_INT, mt_right, ACK, MPI_COMM_WORLD, &request);
+        MPI_Recv(&sum, 1, MPI_INT, mt_left, ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         break;
     case BY_ALLREDUCE:
         MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         break;
     case BY_PROBE:
-        MPI_Isend(&value, 1, MPI_INT, right, ACK, MPI_COMM_WORLD, &request);
-        MPI_Probe(left, ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Isend(&value, 1, MPI_INT, mt_right, ACK, MPI_COMM_WORLD, &request);
+        MPI_Probe(mt_left, ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         break;
     case BY_TEST:
-        MPI_Irecv(&sum, 1, MPI_INT, left, ACK, MPI_COMM_WORLD, &request);
-        MPI_Send(&value, 1, MPI_INT, right, ACK, MPI_COMM_WORLD);
+        MPI_Irecv(&sum, 1, MPI_INT, mt_left, ACK, MPI_COMM_WORLD, &request);
+        MPI_Send(&value, 1, MPI_INT, mt_right, ACK, MPI_COMM_WORLD);
         while (!flag)
             MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
         break;
     case BY_SENDRECV:
-        MPI_Sendrecv(&value, 1, MPI_INT, right, ACK, &sum, 1, MPI_INT, left, ACK, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&value, 1, MPI_INT, mt_right, ACK, &sum, 1, MPI_INT, mt_left, ACK,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         break;
     default:
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (how != BY_PROBE)
         return;
-    MPI_Recv(&sum, 1, MPI_INT, left, ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(&sum, 1, MPI_INT, mt_left, ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -94,15 +92,16 @@ static void freed_receives(void)
         float *received = mt_alloc(BYTES), *sent = mt_alloc_sealed((size_t)count, MT_FLOAT, how);
         MPI_Request request;
         if (how % 2) {
-            MPI_Irecv(received, COUNT, MPI_FLOAT, left, TAG, MPI_COMM_WORLD, &request);
+            MPI_Irecv(received, COUNT, MPI_FLOAT, mt_left, TAG, MPI_COMM_WORLD, &request);
         } else {
-            MPI_Recv_init(received, COUNT, MPI_FLOAT, left, TAG, MPI_COMM_WORLD, &request);
+            MPI_Recv_init(received, COUNT, MPI_FLOAT, mt_left, TAG, MPI_COMM_WORLD, &request);
             MPI_Start(&request);
         }
         MPI_Request_free(&request);
         mt_request("freed receive", request);
-        MPI_Barrier(MPI_COMM_WORLD); /* the receive is there: a synchronous send ends when it is done */
-        MPI_Ssend(sent, count, MPI_FLOAT, right, TAG, MPI_COMM_WORLD);
+        MPI_Barrier(
+            MPI_COMM_WORLD); /* the receive is there: a synchronous send ends when it is done */
+        MPI_Ssend(sent, count, MPI_FLOAT, mt_right, TAG, MPI_COMM_WORLD);
         learn(how % LEARN_COUNT);
         char label[32];
         snprintf(label, sizeof label, "freed receive %u", how);
@@ -131,13 +130,13 @@ static void get_status(void)
     MPI_Status status;
     int flag = 0;
     note_get_status("get_status null", MPI_REQUEST_NULL);
-    MPI_Recv_init(received, COUNT, MPI_FLOAT, left, TAG, MPI_COMM_WORLD, &receive);
+    MPI_Recv_init(received, COUNT, MPI_FLOAT, mt_left, TAG, MPI_COMM_WORLD, &receive);
     note_get_status("get_status inactive", receive);
     for (int round = 0; round < 2; round++) {
         MPI_Start(&receive);
         note_get_status("get_status early", receive);
         MPI_Barrier(MPI_COMM_WORLD);
-        MPI_Isend(sent, 1500, MPI_FLOAT, right, TAG, MPI_COMM_WORLD, &send);
+        MPI_Isend(sent, 1500, MPI_FLOAT, mt_right, TAG, MPI_COMM_WORLD, &send);
         for (flag = 0; !flag;)
             MPI_Request_get_status(receive, &flag, round ? MPI_STATUS_IGNORE : &status);
         note_get_status("get_status done", receive);
@@ -183,7 +182,7 @@ static void cancel(int way)
     float *received = mt_alloc(BYTES), *sent = mt_alloc_sealed(1500, MT_FLOAT, 7);
     MPI_Request receive, persistent, send;
     int flag;
-    MPI_Irecv(received, COUNT, MPI_FLOAT, left, TAG, MPI_COMM_WORLD, &receive);
+    MPI_Irecv(received, COUNT, MPI_FLOAT, mt_left, TAG, MPI_COMM_WORLD, &receive);
     cancel_note("cancel won", &receive, way);
     MPI_Recv_init(received, COUNT, MPI_FLOAT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
                   &persistent);
@@ -195,10 +194,10 @@ static void cancel(int way)
         if (round)
             MPI_Start(&persistent);
         else
-            MPI_Irecv(received, COUNT, MPI_FLOAT, left, TAG, MPI_COMM_WORLD, &receive);
+            MPI_Irecv(received, COUNT, MPI_FLOAT, mt_left, TAG, MPI_COMM_WORLD, &receive);
         MPI_Request *lost = round ? &persistent : &receive;
         MPI_Barrier(MPI_COMM_WORLD);
-        MPI_Isend(sent, 1500, MPI_FLOAT, right, TAG, MPI_COMM_WORLD, &send);
+        MPI_Isend(sent, 1500, MPI_FLOAT, mt_right, TAG, MPI_COMM_WORLD, &send);
         for (flag = 0; !flag;)
             MPI_Request_get_status(*lost, &flag, MPI_STATUS_IGNORE);
         cancel_note("cancel lost", lost, way);
@@ -213,18 +212,16 @@ static void cancel(int way)
     mt_free(sent);
 }
 
-int main(int argc, char **argv)
+static void body(void)
 {
-    MPI_Init(&argc, &argv);
-    mt_begin("freed");
-    left = (mt_rank + mt_size - 1) % mt_size;
-    right = (mt_rank + 1) % mt_size;
     freed_sends();
     freed_receives();
     get_status();
     for (int way = 0; way < 3; way++)
         cancel(way);
-    mt_end();
-    MPI_Finalize();
-    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return mt_main(argc, argv, "freed", body);
 }

@@ -45,9 +45,8 @@ static void cross(void)
 
 static void all_sizes(const char *send, const char *receive)
 {
-    static const int counts[] = {0,    1,     27,    28,    64,     255,    1000,
-                                 1024, 1052,  4092,  4096,  16384,  16412,  100000,
-                                 262144, 1048576};
+    static const int counts[] = {0,    1,    27,   28,    64,    255,    1000,   1024,
+                                 1052, 4092, 4096, 16384, 16412, 100000, 262144, 1048576};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         mt_exchange_t x = {.send = mt_send_mode(send),
                            .receive = mt_receive_mode(receive),
@@ -62,15 +61,15 @@ static void all_sizes(const char *send, const char *receive)
     }
 }
 
-int main(int argc, char **argv)
+static void body(void)
 {
-    MPI_Init(&argc, &argv);
-    mt_begin("modes");
     cross();
     all_sizes("Send", "Recv");
     all_sizes("Isend", "Irecv");
     all_sizes("Send", "Probe");
-    mt_end();
-    MPI_Finalize();
-    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return mt_main(argc, argv, "modes", body);
 }

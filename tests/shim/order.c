@@ -10,8 +10,6 @@
 
 enum { MESSAGES = 48, TAGS = 3, ROOM = 24000, PENDING = 6, ROUNDS = 3 };
 
-static int left, right;
-
 /* The same random numbers on every rank. */
 static unsigned next_random(unsigned *state)
 {
@@ -132,7 +130,7 @@ static void take_all(plan_t *plan, unsigned seed)
     unsigned state = seed;
     while (plan_take(plan, MPI_ANY_TAG, false) >= 0) {
         int tag = next_random(&state) % 2 ? MPI_ANY_TAG : (int)(next_random(&state) % TAGS);
-        int source = next_random(&state) % 2 ? MPI_ANY_SOURCE : left;
+        int source = next_random(&state) % 2 ? MPI_ANY_SOURCE : mt_left;
         unsigned act = next_random(&state) % 6;
         pending_t *slot = &pending[next_random(&state) % PENDING];
         if (act == 5 || plan_take(plan, tag, false) < 0) {
@@ -161,7 +159,7 @@ static void random_round(unsigned round)
     plan_make(&plan, round);
     for (int i = 0; i < MESSAGES; i++) {
         sent[i] = mt_alloc_sealed((size_t)plan.count[i], plan.kind[i], plan.seed + (unsigned)i);
-        MPI_Isend(sent[i], plan.count[i], mt_kind_type(plan.kind[i]), right, plan.tag[i],
+        MPI_Isend(sent[i], plan.count[i], mt_kind_type(plan.kind[i]), mt_right, plan.tag[i],
                   MPI_COMM_WORLD, &requests[i]);
     }
     take_all(&plan, round * 31 + 7);
@@ -186,7 +184,7 @@ static void posting_order(bool before)
         for (int i = 0; i < COUNT && (step == 1) == before; i++) {
             size_t count = i % 2 ? 10 : 5000;
             sent[i] = mt_alloc_sealed(count, MT_FLOAT, (unsigned)i);
-            MPI_Isend(sent[i], (int)count, MPI_FLOAT, right, 5, MPI_COMM_WORLD, &sends[i]);
+            MPI_Isend(sent[i], (int)count, MPI_FLOAT, mt_right, 5, MPI_COMM_WORLD, &sends[i]);
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -204,17 +202,15 @@ static void posting_order(bool before)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv)
+static void body(void)
 {
-    MPI_Init(&argc, &argv);
-    mt_begin("order");
-    left = (mt_rank + mt_size - 1) % mt_size;
-    right = (mt_rank + 1) % mt_size;
     posting_order(true);
     posting_order(false);
     for (unsigned round = 0; round < ROUNDS; round++)
         random_round(round);
-    mt_end();
-    MPI_Finalize();
-    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return mt_main(argc, argv, "order", body);
 }

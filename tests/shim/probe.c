@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int left, right;
-
 /* The messages of one scene, all sent at once; odd counts of noise have a frame's length. */
 typedef struct item {
     int tag;
@@ -36,7 +34,7 @@ static void scene_begin(scene_t *scene, int first, int last)
         scene->requests[i] = MPI_REQUEST_NULL;
         scene->sent[i] = mt_alloc_sealed((size_t)items[i].count, items[i].kind, (unsigned)i);
         if (i >= first && i < last)
-            MPI_Isend(scene->sent[i], items[i].count, mt_kind_type(items[i].kind), right,
+            MPI_Isend(scene->sent[i], items[i].count, mt_kind_type(items[i].kind), mt_right,
                       items[i].tag, MPI_COMM_WORLD, &scene->requests[i]);
     }
     scene->received = mt_alloc(ROOM);
@@ -103,13 +101,13 @@ static void probe_repeatedly(void)
 {
     scene_t scene;
     scene_begin(&scene, 0, 1);
-    note_probe("probe", left, 0, MPI_FLOAT);
+    note_probe("probe", mt_left, 0, MPI_FLOAT);
     note_probe("probe again", MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BYTE);
-    note_probe("probe third", left, MPI_ANY_TAG, MPI_DOUBLE);
+    note_probe("probe third", mt_left, MPI_ANY_TAG, MPI_DOUBLE);
     note_iprobe("iprobe", MPI_ANY_SOURCE, 0);
     note_iprobe("iprobe of another tag", MPI_ANY_SOURCE, 1);
-    MPI_Probe(left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    scene_receive(&scene, "probed", left, 0, MPI_FLOAT);
+    MPI_Probe(mt_left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    scene_receive(&scene, "probed", mt_left, 0, MPI_FLOAT);
     note_iprobe("iprobe after", MPI_ANY_SOURCE, MPI_ANY_TAG);
     scene_end(&scene);
 }
@@ -123,9 +121,9 @@ static void probe_then_wildcard(int probed)
     for (int i = 0; i < ITEMS; i++) {
         if (i % 3 == 1)
             note_probe("probe next", MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BYTE);
-        scene_receive(&scene, "in order", i % 2 ? left : MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BYTE);
+        scene_receive(&scene, "in order", i % 2 ? mt_left : MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BYTE);
     }
-    note_iprobe("iprobe at the end", left, MPI_ANY_TAG);
+    note_iprobe("iprobe at the end", mt_left, MPI_ANY_TAG);
     scene_end(&scene);
 }
 
@@ -134,14 +132,14 @@ static void probe_then_others(void)
 {
     scene_t scene;
     scene_begin(&scene, 0, ITEMS);
-    note_probe("probe 7", left, 7, MPI_FLOAT);
-    note_probe("probe 2", left, 2, MPI_FLOAT);
-    scene_receive(&scene, "others", left, 4, MPI_FLOAT);
+    note_probe("probe 7", mt_left, 7, MPI_FLOAT);
+    note_probe("probe 2", mt_left, 2, MPI_FLOAT);
+    scene_receive(&scene, "others", mt_left, 4, MPI_FLOAT);
     scene_receive(&scene, "others", MPI_ANY_SOURCE, 7, MPI_FLOAT);
     note_probe("probe 5", MPI_ANY_SOURCE, 5, MPI_FLOAT);
     scene_receive(&scene, "others", MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BYTE);
-    scene_receive(&scene, "others", left, 5, MPI_FLOAT);
-    scene_receive(&scene, "others", left, 2, MPI_FLOAT);
+    scene_receive(&scene, "others", mt_left, 5, MPI_FLOAT);
+    scene_receive(&scene, "others", mt_left, 2, MPI_FLOAT);
     for (int i = 0; i < 3; i++)
         scene_receive(&scene, "rest", MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BYTE);
     scene_end(&scene);
@@ -154,11 +152,11 @@ static void probe_beside_posted(void)
     float *early = mt_alloc(ROOM);
     MPI_Request posted[2];
     MPI_Status status;
-    MPI_Irecv(early, 4000, MPI_FLOAT, left, 0, MPI_COMM_WORLD, &posted[0]);
+    MPI_Irecv(early, 4000, MPI_FLOAT, mt_left, 0, MPI_COMM_WORLD, &posted[0]);
     MPI_Barrier(MPI_COMM_WORLD);
     scene_begin(&scene, 0, ITEMS);
-    note_probe("probe beside a posted receive", left, 1, MPI_BYTE);
-    note_iprobe("iprobe of what is posted", left, 0);
+    note_probe("probe beside a posted receive", mt_left, 1, MPI_BYTE);
+    note_iprobe("iprobe of what is posted", mt_left, 0);
     note_probe("probe any", MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BYTE);
     MPI_Irecv(scene.received, 12000, MPI_FLOAT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &posted[1]);
     mt_status_clear(&status);
@@ -169,7 +167,7 @@ static void probe_beside_posted(void)
     mt_status("posted before", &status, MPI_FLOAT);
     mt_check("posted before", early, 4000, MT_FLOAT, 0);
     for (int i = 0; i < 6; i++)
-        scene_receive(&scene, "rest", left, MPI_ANY_TAG, MPI_BYTE);
+        scene_receive(&scene, "rest", mt_left, MPI_ANY_TAG, MPI_BYTE);
     mt_free(early);
     scene_end(&scene);
 }
@@ -205,14 +203,14 @@ static void matched_probes(bool by_tag)
         int flag = 0, tag = by_tag ? (i * 3 + 2) % ITEMS : MPI_ANY_TAG;
         mt_status_clear(&status);
         if (i % 2) {
-            MPI_Mprobe(left, tag, MPI_COMM_WORLD, &messages[i], &status);
+            MPI_Mprobe(mt_left, tag, MPI_COMM_WORLD, &messages[i], &status);
         } else {
             while (!flag)
                 MPI_Improbe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &flag, &messages[i], &status);
         }
         mt_status("matched", &status, MPI_FLOAT);
         if (by_tag)
-            note_iprobe("iprobe of what is matched", left, tag);
+            note_iprobe("iprobe of what is matched", mt_left, tag);
     }
     note_iprobe("iprobe when all are matched", MPI_ANY_SOURCE, MPI_ANY_TAG);
     for (int i = ITEMS - 1; i >= 0; i--)
@@ -231,7 +229,7 @@ static void matched_among_others(void)
     for (int i = 0; i < 4; i++)
         scene_receive(&scene, "before the matched", MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BYTE);
     note_probe("probe past the matched", MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_FLOAT);
-    scene_receive(&scene, "past the matched", left, MPI_ANY_TAG, MPI_BYTE);
+    scene_receive(&scene, "past the matched", mt_left, MPI_ANY_TAG, MPI_BYTE);
     matched_receive(&scene, "the matched", &message, 0);
     for (int i = 0; i < 2; i++)
         scene_receive(&scene, "rest", MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BYTE);
@@ -249,18 +247,18 @@ static void probe_synchronous(int count)
     MPI_Request request;
     MPI_Status status;
     int flag = 0;
-    MPI_Issend(sent, count, MPI_BYTE, right, 3, MPI_COMM_WORLD, &request);
+    MPI_Issend(sent, count, MPI_BYTE, mt_right, 3, MPI_COMM_WORLD, &request);
     note_probe("probe synchronous", MPI_ANY_SOURCE, 3, MPI_BYTE);
-    note_iprobe("iprobe synchronous", left, MPI_ANY_TAG);
-    MPI_Sendrecv(NULL, 0, MPI_BYTE, left, PROBED, NULL, 0, MPI_BYTE, right, PROBED, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    note_iprobe("iprobe synchronous", mt_left, MPI_ANY_TAG);
+    MPI_Sendrecv(NULL, 0, MPI_BYTE, mt_left, PROBED, NULL, 0, MPI_BYTE, mt_right, PROBED,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < 5 && !flag; i++)
         MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     mt_say("synchronous send of %d complete before its receive: %d", count, flag);
-    MPI_Sendrecv(NULL, 0, MPI_BYTE, right, TESTED, NULL, 0, MPI_BYTE, left, TESTED, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(NULL, 0, MPI_BYTE, mt_right, TESTED, NULL, 0, MPI_BYTE, mt_left, TESTED,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     mt_status_clear(&status);
-    MPI_Recv(received, ROOM, MPI_BYTE, left, 3, MPI_COMM_WORLD, &status);
+    MPI_Recv(received, ROOM, MPI_BYTE, mt_left, 3, MPI_COMM_WORLD, &status);
     mt_status("synchronous", &status, MPI_BYTE);
     mt_check("synchronous", received, (size_t)count, MT_NOISE, 9);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -307,12 +305,8 @@ static void probe_many_sources(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv)
+static void body(void)
 {
-    MPI_Init(&argc, &argv);
-    mt_begin("probe");
-    left = (mt_rank + mt_size - 1) % mt_size;
-    right = (mt_rank + 1) % mt_size;
     probe_repeatedly();
     probe_then_wildcard(5);
     probe_then_wildcard(7);
@@ -325,7 +319,9 @@ int main(int argc, char **argv)
     probe_synchronous(4096);
     probe_synchronous(40000);
     probe_many_sources();
-    mt_end();
-    MPI_Finalize();
-    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return mt_main(argc, argv, "probe", body);
 }

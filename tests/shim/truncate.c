@@ -8,8 +8,6 @@
 #include <stdio.h>
 
 static MPI_Comm comm;
-static int left, right;
-
 static const struct {
     int sent, room;
 } sizes[] = {{1000, 600}, {20000, 12000}, {1000, 50}, {20000, 100}, {284, 283}, {1500, 0}};
@@ -24,10 +22,15 @@ static void single(const mt_mode_t *receive, int sent, int room)
     MPI_Request request;
     MPI_Status status;
     snprintf(label, sizeof label, "%s %d into %d", receive->name, sent, room);
-    MPI_Isend(data, sent, MPI_FLOAT, right, TAG, comm, &request);
+    MPI_Isend(data, sent, MPI_FLOAT, mt_right, TAG, comm, &request);
     mt_status_clear(&status);
-    mt_message_t m = {.data = received, .count = room, .type = MPI_FLOAT, .peer = left,
-                      .tag = TAG, .comm = comm, .status = &status};
+    mt_message_t m = {.data = received,
+                      .count = room,
+                      .type = MPI_FLOAT,
+                      .peer = mt_left,
+                      .tag = TAG,
+                      .comm = comm,
+                      .status = &status};
     mt_result(label, receive->transfer(&m));
     mt_status_brief(label, &status);
     mt_result(label, MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -41,8 +44,8 @@ static void next_message(void)
     float *data = mt_alloc_sealed(3000, MT_FLOAT, 2), *received = mt_alloc(12000);
     MPI_Status status;
     mt_status_clear(&status);
-    mt_result("next", MPI_Sendrecv(data, 3000, MPI_FLOAT, right, TAG, received, 3000, MPI_FLOAT,
-                                   left, TAG, comm, &status));
+    mt_result("next", MPI_Sendrecv(data, 3000, MPI_FLOAT, mt_right, TAG, received, 3000, MPI_FLOAT,
+                                   mt_left, TAG, comm, &status));
     mt_status("next", &status, MPI_FLOAT);
     mt_check("next", received, 3000, MT_FLOAT, 2);
     mt_free(data);
@@ -128,8 +131,8 @@ static void batch(finish_t finish, int sent, int room)
     for (int i = 0; i < BATCH; i++) {
         int count = i == BAD ? room : sent;
         received[i] = mt_alloc((size_t)count * sizeof(float));
-        MPI_Irecv(received[i], count, MPI_FLOAT, left, TAG + i, comm, &requests[i]);
-        MPI_Isend(data, sent, MPI_FLOAT, right, TAG + i, comm, &sends[i]);
+        MPI_Irecv(received[i], count, MPI_FLOAT, mt_left, TAG + i, comm, &requests[i]);
+        MPI_Isend(data, sent, MPI_FLOAT, mt_right, TAG + i, comm, &sends[i]);
     }
     if (finish == WAITALL || finish == TESTALL)
         finish_array(label, requests, finish);
@@ -143,12 +146,8 @@ static void batch(finish_t finish, int sent, int room)
     mt_free(data);
 }
 
-int main(int argc, char **argv)
+static void body(void)
 {
-    MPI_Init(&argc, &argv);
-    mt_begin("truncate");
-    left = (mt_rank + mt_size - 1) % mt_size;
-    right = (mt_rank + 1) % mt_size;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     mt_handler(MPI_COMM_WORLD, "the world's handler");
     mt_handler(MPI_COMM_SELF, "self's handler");
@@ -165,7 +164,9 @@ int main(int argc, char **argv)
         next_message();
     }
     MPI_Comm_free(&comm);
-    mt_end();
-    MPI_Finalize();
-    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return mt_main(argc, argv, "truncate", body);
 }
