@@ -1,5 +1,6 @@
 /* The table of keys that a rule may have: names, codecs they belong to, and how they are read. */
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -219,7 +220,8 @@ static bool store_bits(const char *value, tah_params_t *params, char *why, size_
         return false;
     }
     params->bits_high = (uint8_t)saturate(widths[0], UINT8_MAX);
-    params->bits_low = (uint8_t)saturate(widths[1], UINT8_MAX);
+    if (!one_width)
+        params->bits_low = (uint8_t)saturate(widths[1], UINT8_MAX);
     return true;
 }
 
@@ -323,4 +325,62 @@ bool policy_key_store(policy_key_t name, const char *value, policy_entry_t *entr
         return store_word(key, value, member, why, why_bytes);
     }
     return false;
+}
+
+const char *policy_key_print(policy_key_t name, const policy_entry_t *entry, char *text,
+                             size_t bytes)
+{
+    const key_info_t *key = &keys[name];
+    const tah_params_t *params = &entry->rule.params;
+    const void *member = (const char *)entry + key->offset;
+
+    text[0] = '\0';
+    switch (key->kind) {
+    case KIND_UINT64:
+        snprintf(text, bytes, "%llu", (unsigned long long)*(const uint64_t *)member);
+        break;
+    case KIND_UINT32:
+        if (*(const uint32_t *)member)
+            snprintf(text, bytes, "%u", *(const uint32_t *)member);
+        break;
+    case KIND_UINT16:
+        snprintf(text, bytes, "%u", *(const uint16_t *)member);
+        break;
+    case KIND_UINT8:
+        snprintf(text, bytes, "%u", *(const uint8_t *)member);
+        break;
+    case KIND_INT:
+        snprintf(text, bytes, "%d", *(const int *)member);
+        break;
+    case KIND_REAL:
+        policy_value_print_real(*(const float *)member, text, bytes);
+        break;
+    case KIND_DB:
+        if (isfinite(*(const float *)member)) {
+            policy_value_print_real(*(const float *)member, text, bytes);
+            strncat(text, " dB", bytes - strlen(text) - 1);
+        }
+        break;
+    case KIND_BITS:
+        if (params->codec == TAH_CODEC_UNIFORM)
+            snprintf(text, bytes, "%u", params->bits_high);
+        else
+            snprintf(text, bytes, "%u/%u", params->bits_high, params->bits_low);
+        break;
+    case KIND_SWITCH:
+        snprintf(text, bytes, "%s", *(const bool *)member ? "yes" : "no");
+        break;
+    case KIND_CHOICE:
+        snprintf(text, bytes, "%s", key->choices[*(const int *)member - key->choice_first]);
+        break;
+    case KIND_CODEC:
+        snprintf(text, bytes, "%s", tah_codec_name(params->codec));
+        break;
+    case KIND_DTYPE:
+    case KIND_TAGS:
+    case KIND_SIZES:
+    case KIND_BYTES:
+        break; /* matchers: policy_rule_describe has them in words */
+    }
+    return text;
 }

@@ -94,6 +94,12 @@ tah_dtype_t policy_rule_dtype(const policy_t *policy, int index, policy_carrier_
     return entry->typed ? entry->rule.params.dtype : policy_carriers[carrier].dtype;
 }
 
+void policy_rule_bytes(const policy_t *policy, int index, uint64_t *least, uint64_t *most)
+{
+    *least = policy->entries[index].match.min_bytes;
+    *most = policy->entries[index].match.max_bytes;
+}
+
 void policy_free(policy_t *policy)
 {
     free(policy);

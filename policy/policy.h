@@ -22,15 +22,15 @@ typedef enum policy_scope {
 
 typedef enum policy_direction {
     POLICY_ANY_DIRECTION = 0, /* of a message: to the sender itself, which is neither */
-    POLICY_UP = 1,   /* the receiver's rank in the communicator is above the sender's */
-    POLICY_DOWN = 2, /* below it */
+    POLICY_UP = 1,            /* the receiver's rank in the communicator is above the sender's */
+    POLICY_DOWN = 2,          /* below it */
 } policy_direction_t;
 
 /* How MPI declares the elements of a message, as far as rules can tell them apart. */
 typedef enum policy_carrier {
-    POLICY_CARRIER_BYTES = 0,  /* MPI_BYTE and the 8-bit characters and integers */
-    POLICY_CARRIER_INT16 = 1,  /* 16-bit integers */
-    POLICY_CARRIER_OTHER = 2,  /* other types that a frame can travel as: integers, pairs ... */
+    POLICY_CARRIER_BYTES = 0,   /* MPI_BYTE and the 8-bit characters and integers */
+    POLICY_CARRIER_INT16 = 1,   /* 16-bit integers */
+    POLICY_CARRIER_OTHER = 2,   /* other types that a frame can travel as: integers, pairs ... */
     POLICY_CARRIER_FLOAT32 = 3, /* also the parts of a single-precision complex */
     POLICY_CARRIER_FLOAT64 = 4,
     POLICY_CARRIER_BFLOAT16 = 5, /* extension types */
@@ -111,5 +111,21 @@ uint64_t policy_least_bytes(const policy_t *policy);
  * point (only lossless rules match those unnamed).
  */
 tah_dtype_t policy_rule_dtype(const policy_t *policy, int index, policy_carrier_t carrier);
+
+/* The sizes of the messages that a rule matches, bytes, both included. */
+void policy_rule_bytes(const policy_t *policy, int index, uint64_t *least, uint64_t *most);
+
+/*
+ * Says in words which messages a rule matches, as the end of a sentence that starts with "matches":
+ * "single and double precision, of at least 4 KiB, with tag 100-199, to another node". What does
+ * not fit in bytes is cut off; 2048 always do.
+ */
+void policy_rule_describe(const policy_t *policy, int index, char *text, size_t bytes);
+
+/*
+ * The rule's codec and all its settings, defaults included, in the form of the policy file: lines
+ * "key = value", each ended by a newline. What does not fit in bytes is cut off; 1024 always do.
+ */
+void policy_rule_settings(const policy_t *policy, int index, char *text, size_t bytes);
 
 #endif

@@ -54,6 +54,10 @@ static void entry_apply(const policy_draft_t *draft, tah_codec_t codec, key_mask
             policy_key_store(key, draft->values[key], entry, why, sizeof why);
     }
     entry->typed = mask >> POLICY_KEY_DTYPE & 1;
+    /* Without tokens there is no choosing between them. */
+    if (codec == TAH_CODEC_TAH && !entry->rule.params.channels &&
+        !(mask >> POLICY_KEY_ALLOCATE & 1))
+        entry->rule.params.allocate = TAH_ALLOCATE_TILE;
 }
 
 static void value_mistake(const policy_draft_t *draft, policy_key_t key, const char *why,
@@ -218,6 +222,12 @@ bool policy_rule_build(const policy_draft_t *draft, policy_entry_t *entry,
     if (codec_known && codec != TAH_CODEC_NONE)
         draft_check_params(draft, codec, mask, mistakes);
     entry_apply(draft, codec, mask, entry);
+    if (codec_known && codec == TAH_CODEC_TAH && !entry->rule.params.channels &&
+        entry->rule.params.allocate == TAH_ALLOCATE_TOKEN)
+        value_mistake(draft, POLICY_KEY_ALLOCATE,
+                      "the rule needs channels, the elements of a token; else allowed: tile or "
+                      "range",
+                      mistakes);
     entry->match.element = entry->typed ? (uint8_t)tah_dtype_bytes(entry->rule.params.dtype) : 1;
     draft_check_sizes(draft, entry, mistakes);
     if (mistakes->count > before)

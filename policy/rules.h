@@ -120,6 +120,13 @@ const char *policy_key_codecs(policy_key_t key, char *text, size_t bytes);
 bool policy_key_store(policy_key_t key, const char *value, policy_entry_t *entry, char *why,
                       size_t why_bytes);
 
+/*
+ * Writes the value of a codec's key in entry, in a form that policy_key_store reads. Returns text,
+ * which is empty where there is nothing to write: channels not known, no min-sqnr.
+ */
+const char *policy_key_print(policy_key_t key, const policy_entry_t *entry, char *text,
+                             size_t bytes);
+
 /* Why a key or section name is not known: a near name, or all of them. Returns text. */
 const char *policy_suggest(const char *name, const char *const *known, int count, char *text,
                            size_t bytes);
@@ -135,6 +142,9 @@ bool policy_value_bytes(const char *value, uint64_t *number);
 
 /* A decimal fraction, in the C locale's notation whatever the locale; finite. */
 bool policy_value_real(const char *value, float *number);
+
+/* Writes the fewest digits that policy_value_real reads as number; text has room for 16. */
+void policy_value_print_real(float number, char *text, size_t bytes);
 
 /*
  * "100-199, 300, *" within first..last. False with why: not so, a range that is empty, or more than

@@ -1,6 +1,7 @@
 /* Values of keys: numbers, sizes, lists of ranges, and words. None of it depends on the locale. */
 #include "config.h" /* strtof_l */
 
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -91,6 +92,22 @@ bool policy_value_real(const char *value, float *number)
     return true;
 }
 
+void policy_value_print_real(float number, char *text, size_t bytes)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", NULL);
+    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+
+    for (int digits = 1; digits <= FLT_DECIMAL_DIG; digits++) {
+        snprintf(text, bytes, "%.*g", digits, (double)number);
+        if (strtof(text, NULL) == number)
+            break;
+    }
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+}
+
 static int range_compare(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b; /* a range starts with its first number */
@@ -115,7 +132,8 @@ static void set_normalise(policy_set_t *set)
     set->count = kept + 1;
 }
 
-/* Reads one entry of a list: a number, a range or "*". False: not so; why is set for empty ones. */
+/* Reads one entry of a list: a number, a range, or "*" for all. False: not so; why is set for empty
+ * ones. */
 static bool scan_range(const char **text, uint32_t first, uint32_t last, uint64_t range[2],
                        char *why, size_t why_bytes)
 {
@@ -133,8 +151,12 @@ static bool scan_range(const char **text, uint32_t first, uint32_t last, uint64_
     at = skip_blanks(at);
     if (*at == '-') {
         at = skip_blanks(at + 1);
-        if (!scan_number(&at, last, &range[1]))
+        if (*at == '*') {
+            range[1] = last;
+            at++;
+        } else if (!scan_number(&at, last, &range[1])) {
             return false;
+        }
         at = skip_blanks(at);
     }
     if (range[0] < first)
@@ -155,7 +177,7 @@ bool policy_value_set(const char *value, uint32_t first, uint32_t last, policy_s
 
     snprintf(why, why_bytes,
              "must be numbers and ranges from %u to %u with commas between, such as "
-             "\"100-199, 300\", or * for all",
+             "\"100-199, 300, 500-*\", or * for all",
              first, last);
     for (;;) {
         uint64_t range[2];
