@@ -76,8 +76,7 @@ static bool load_float64(const uint8_t *src, unsigned n, uint32_t *values, uint3
         const uint64_t magnitude = load_u64(src + 8 * i) & ~(UINT64_C(1) << 63);
         largest = magnitude > largest ? magnitude : largest;
     }
-    const int exponent = (int)(largest >> 52) - 1023;
-    if (largest != 0 && (exponent < -126 || exponent > 127))
+    if (largest >> 52 > 1023 + 127)
         return false;
     for (unsigned i = 0; i < n; i++)
         values[i] = float64_narrow(load_u64(src + 8 * i));

@@ -8,6 +8,7 @@
 #include "codec/tah.h"
 
 #define FLOAT_INFINITY_BITS 0x7f800000u
+#define FLOAT_NORMAL_BITS 0x00800000u /* the smallest normal magnitude */
 
 /* 2^exponent as a float; exponent -126..127. */
 static inline float float_power(int exponent)
@@ -22,8 +23,7 @@ static inline float float_power(int exponent)
 /*
  * n elements of a float type at src (any alignment) as float32 bit patterns. bfloat16 and float16
  * convert exactly, float64 is cut off toward zero. *peak is the largest pattern without its sign.
- * false: the tile cannot be quantised, because an element is NaN or infinite, or (float64) because
- * its largest magnitude is not zero and outside 2^-126..2^128; values and peak are then undefined.
+ * false, with values and peak undefined: an element is NaN, infinite, or (float64) 2^128 or larger.
  */
 bool convert_load(tah_dtype_t dtype, const uint8_t *src, unsigned n, uint32_t *values,
                   uint32_t *peak);

@@ -153,60 +153,94 @@ static void codes_quantise(const int32_t *w, unsigned n, unsigned bits, const ti
 
 /* --- whole tiles --------------------------------------------------------------------------------- */
 
-/* Whether the tile in fixed point at x is to be rotated, and which element is its pivot. */
-static bool pivot_find(const tile_job_t *job, const int32_t *x, unsigned n, unsigned *pivot)
+/* Whether every element is +0 or -0. */
+static bool elements_zero(const uint8_t *src, unsigned n, unsigned element)
 {
-    return job->hadamard != TAH_HADAMARD_OFF && n > 1 && tile_pivot(x, n, pivot);
+    for (unsigned i = 0; i < n; i++, src += element) {
+        uint8_t bits = src[element - 1] & 0x7f;
+        for (unsigned k = 0; k + 1 < element; k++)
+            bits |= src[k];
+        if (bits)
+            return false;
+    }
+    return true;
+}
+
+/* The values of a tile as they are coded: in fixed point, transformed or not. */
+typedef struct tile_coded {
+    int32_t w[TILE_MAX];
+    unsigned n;     /* values */
+    int unit;       /* log2 of the unit of w */
+    unsigned order; /* log2 of n where rotated, else 0 */
+    unsigned pivot;
+    int32_t low, high; /* extremes of w */
+} tile_coded_t;
+
+/* Transforms a tile if its job and its values ask for it. */
+static bool coded_rotate(const tile_job_t *job, tile_coded_t *tile)
+{
+    unsigned pivot;
+    tile_coded_t turned;
+    if (job->hadamard == TAH_HADAMARD_OFF || tile->n < 2 || !tile_pivot(tile->w, tile->n, &pivot))
+        return false;
+    turned.order = tile_log2(tile->n);
+    turned.n = 1u << turned.order;
+    turned.unit = tile->unit - (int)turned.order;
+    turned.pivot = pivot;
+    tile_swap_pad(tile->w, tile->n, turned.n, pivot, turned.w);
+    tile_hadamard(turned.w, turned.order);
+    tile_extent(turned.w, turned.n, &turned.low, &turned.high);
+    if (job->hadamard == TAH_HADAMARD_BEST) {
+        /* The transform is orthogonal up to a factor: compare ranges at equal norm. */
+        const uint64_t before = (uint64_t)(tile->high - (int64_t)tile->low);
+        const uint64_t after = (uint64_t)(turned.high - (int64_t)turned.low);
+        if (after * after >= before * before << turned.order)
+            return false;
+    }
+    *tile = turned;
+    return true;
 }
 
 size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsigned bits,
                    uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts)
 {
     uint32_t values[TILE_MAX], peak;
-    int32_t x[TILE_MAX], w[TILE_MAX];
     uint8_t codes[TILE_MAX];
+    tile_coded_t tile;
     tile_grid_t grid;
-    unsigned shift, pivot = 0;
+    unsigned shift;
+    const size_t exact_bytes = (size_t)n * job->element;
 
+    tile.n = n;
+    tile.order = 0;
+    counts->exact++;
     if (elements_equal(src, n, job->element)) {
-        counts->exact++;
         if (element_zero(src, job->element))
             return encode_raw(TILE_ZERO, src, 0, record, out, room);
         return encode_raw(TILE_CONSTANT, src, job->element, record, out, room);
     }
-    if (!convert_load(job->dtype, src, n, values, &peak)) {
-        counts->exact++;
-        return encode_raw(TILE_EXACT, src, (size_t)n * job->element, record, out, room);
-    }
-    if (peak == 0) {
-        counts->exact++;
+    if (!convert_load(job->dtype, src, n, values, &peak))
+        return encode_raw(TILE_EXACT, src, exact_bytes, record, out, room);
+    if (peak == 0 && elements_zero(src, n, job->element))
         return encode_signs(src, n, job->element, record, out, room);
-    }
-    int unit = tile_fix(values, n, peak, x);
-    const bool rotated = pivot_find(job, x, n, &pivot);
-    const unsigned order = tile_log2(n), coded = rotated ? 1u << order : n;
-    if (rotated) {
-        tile_swap_pad(x, n, coded, pivot, w);
-        tile_hadamard(w, order);
-        unit -= (int)order;
-    }
-    const int32_t *const coded_values = rotated ? w : x;
-    int32_t low, high;
-    tile_extent(coded_values, coded, &low, &high);
-    if (!grid_fit(low, high, bits, unit, rotated ? order : 0, &grid, &shift)) {
-        counts->exact++;
-        return encode_raw(TILE_EXACT, src, (size_t)n * job->element, record, out, room);
-    }
-    const size_t bytes = rotated + tile_code_bytes(coded, bits);
+    if (job->dtype == TAH_FLOAT64 && peak < FLOAT_NORMAL_BITS)
+        return encode_raw(TILE_EXACT, src, exact_bytes, record, out, room);
+    tile.unit = tile_fix(values, n, peak, tile.w);
+    tile_extent(tile.w, n, &tile.low, &tile.high);
+    const bool rotated = coded_rotate(job, &tile);
+    if (!grid_fit(tile.low, tile.high, bits, tile.unit, tile.order, &grid, &shift))
+        return encode_raw(TILE_EXACT, src, exact_bytes, record, out, room);
+    counts->exact--;
+    counts->rotated += rotated;
+
+    const size_t bytes = rotated + tile_code_bytes(tile.n, bits);
     if (room < bytes)
         return SIZE_MAX;
     store_u32(record, record_pack(&grid, rotated));
-    if (rotated) {
-        *out++ = (uint8_t)pivot;
-        counts->rotated++;
-    }
-    codes_quantise(coded_values, coded, bits, &grid, shift, codes);
-    codes_pack(codes, coded, bits, out);
+    if (rotated)
+        *out++ = (uint8_t)tile.pivot;
+    codes_quantise(tile.w, tile.n, bits, &grid, shift, codes);
+    codes_pack(codes, tile.n, bits, out);
     return bytes;
 }
 

@@ -5,9 +5,16 @@ libcodectest_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 libcodectest_la_LIBADD = libcodec.la $(CHECK_LIBS) -lm
 
 codec_tests = \
-	%D%/test_roundtrip
+	%D%/test_frame \
+	%D%/test_roundtrip \
+	%D%/test_special
 check_PROGRAMS += $(codec_tests)
 TESTS += $(codec_tests)
 
+%C%_test_frame_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_test_frame_LDADD = libcodectest.la
 %C%_test_roundtrip_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_roundtrip_LDADD = libcodectest.la
+# The compiler must not compute under the default rounding mode what runs under another.
+%C%_test_special_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -frounding-math
+%C%_test_special_LDADD = libcodectest.la
