@@ -1,5 +1,6 @@
 # One place for every kind of test: tests/KIND/local.mk lists the files of its kind.
 include $(top_srcdir)/tests/lib/local.mk
 include $(top_srcdir)/tests/codec/local.mk
+include $(top_srcdir)/tests/golden/local.mk
 include $(top_srcdir)/tests/policy/local.mk
 include $(top_srcdir)/tests/shim/local.mk

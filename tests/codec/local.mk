@@ -6,6 +6,7 @@ libcodectest_la_LIBADD = libcodec.la $(CHECK_LIBS) -lm
 
 codec_tests = \
 	%D%/test_frame \
+	%D%/test_golden \
 	%D%/test_roundtrip \
 	%D%/test_special
 check_PROGRAMS += $(codec_tests)
@@ -18,3 +19,5 @@ TESTS += $(codec_tests)
 # The compiler must not compute under the default rounding mode what runs under another.
 %C%_test_special_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -frounding-math
 %C%_test_special_LDADD = libcodectest.la
+%C%_test_golden_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_test_golden_LDADD = libgolden.la libcodectest.la
