@@ -183,6 +183,13 @@ static inline bool tah_frame_length(uint64_t bytes)
 bool tah_frame_has_key(const void *bytes, const uint8_t key[TAH_KEY_BYTES]);
 
 /*
+ * The length, bytes, that a frame at the start of data says it has, where data is memory of
+ * capacity bytes whose use is not known. 0: no key there, or a length beyond capacity. Only the
+ * length is read; tah_frame_read checks the rest.
+ */
+size_t tah_frame_claimed_bytes(const void *data, size_t capacity, const uint8_t key[TAH_KEY_BYTES]);
+
+/*
  * Encodes count elements of params->dtype at src, which may have any alignment and is only read,
  * into frame, which src must not overlap.
  * TAH_OK: frame holds result->frame_bytes bytes, at most capacity.

@@ -1,0 +1,108 @@
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/batch.h"
+#include "shim/log.h"
+#include "shim/shim.h"
+
+/*
+ * One block for large arrays. Without memory the process cannot go on correctly: the handles of
+ * frames under way would be lost.
+ */
+static void batch_allocate(batch_t *batch, size_t count, size_t status_count)
+{
+    batch->handles = batch->inline_handles;
+    batch->claims = batch->inline_claims;
+    batch->statuses = batch->inline_statuses;
+    batch->heap = NULL;
+    if (count <= BATCH_INLINE && status_count <= BATCH_INLINE)
+        return;
+    size_t each = sizeof *batch->handles + sizeof *batch->claims + sizeof *batch->statuses;
+    batch->heap = malloc((count > status_count ? count : status_count) * each);
+    if (batch->heap == NULL) {
+        log_error("out of memory in a call that completes %zu requests", count);
+        abort();
+    }
+    size_t most = count > status_count ? count : status_count;
+    batch->claims = batch->heap;
+    batch->statuses = (MPI_Status *)(batch->claims + most);
+    batch->handles = (MPI_Request *)((char *)batch->heap +
+                                     most * (sizeof *batch->claims + sizeof *batch->statuses));
+}
+
+/* Under threads, and where inner requests must be swapped in, claims come before the call. */
+static void batch_claim(batch_t *batch)
+{
+    for (int i = 0; i < batch->count; i++) {
+        pending_t *pending = requests_claim(batch->program[i]);
+        bool inner = pending != NULL && pending->inner != MPI_REQUEST_NULL;
+        batch->claims[i] = pending;
+        batch->handles[i] = inner ? pending->inner : batch->program[i];
+    }
+    batch->requests = batch->handles;
+}
+
+bool batch_open(batch_t *batch, int count, MPI_Request *requests, MPI_Status *statuses,
+                int status_count)
+{
+    if (LIKELY(atomic_load_explicit(&requests_entered, memory_order_relaxed) == 0) || count <= 0 ||
+        requests == NULL)
+        return false;
+    batch->count = count;
+    batch->program = requests;
+    batch->failed_comm = MPI_COMM_WORLD;
+    batch_allocate(batch, (size_t)count, statuses == NULL ? (size_t)status_count : 0);
+    if (statuses != NULL)
+        batch->statuses = statuses;
+    batch->swapped =
+        shim.threads || atomic_load_explicit(&requests_inner, memory_order_relaxed) != 0;
+    if (batch->swapped) {
+        batch_claim(batch);
+    } else {
+        /* One thread: no handle can come back before this call has looked what completed. */
+        memcpy(batch->handles, requests, (size_t)count * sizeof *requests);
+        batch->requests = requests;
+    }
+    return true;
+}
+
+int batch_completed(batch_t *batch, int i, MPI_Status *status, bool failed)
+{
+    pending_t *pending;
+    if (batch->swapped) {
+        pending = batch->claims[i];
+        batch->claims[i] = NULL;
+        bool inner = pending != NULL && pending->inner != MPI_REQUEST_NULL;
+        if (!inner)
+            batch->program[i] = batch->requests[i];
+    } else {
+        pending = requests_claim(batch->handles[i]);
+    }
+    if (pending == NULL)
+        return MPI_SUCCESS;
+    MPI_Comm comm = pending->in.comm;
+    int error = requests_complete(pending, status, failed);
+    if (error != MPI_SUCCESS)
+        batch->failed_comm = comm;
+    return error;
+}
+
+bool batch_is_gone(const batch_t *batch, int i)
+{
+    MPI_Request before = batch->program[i];
+    if (!batch->swapped)
+        before = batch->handles[i];
+    return before != MPI_REQUEST_NULL && batch->requests[i] == MPI_REQUEST_NULL;
+}
+
+void batch_close(batch_t *batch)
+{
+    if (batch->swapped) {
+        for (int i = 0; i < batch->count; i++)
+            if (batch->claims[i] != NULL)
+                requests_unclaim(batch->claims[i]);
+    }
+    free(batch->heap);
+}

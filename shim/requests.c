@@ -1,0 +1,262 @@
+#include "config.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/calls.h"
+#include "shim/errors.h"
+#include "shim/log.h"
+#include "shim/requests.h"
+#include "shim/shim.h"
+
+atomic_int requests_entered, requests_inner, requests_freed;
+
+static pthread_mutex_t requests_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t requests_poll_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pending_t *requests_table;
+static pending_t *requests_abandoned;
+static void *requests_ranges; /* tree of receive buffers in use, no two of which overlap */
+
+pending_t *pending_new(pending_kind_t kind)
+{
+    pending_t *pending = calloc(1, sizeof *pending);
+    if (pending == NULL)
+        return NULL;
+    pending->kind = kind;
+    pending->request = pending->inner = MPI_REQUEST_NULL;
+    return pending;
+}
+
+/* Ranges that overlap compare as equal, so that a search finds an overlap. */
+static int requests_compare(const void *left, const void *right)
+{
+    const incoming_t *a = &((const pending_t *)left)->in, *b = &((const pending_t *)right)->in;
+    uintptr_t a_first = (uintptr_t)a->buf, b_first = (uintptr_t)b->buf;
+    if (a_first + incoming_capacity(a) <= b_first)
+        return -1;
+    return b_first + incoming_capacity(b) <= a_first ? 1 : 0;
+}
+
+bool requests_reserve(pending_t *pending)
+{
+    if (pending->in.type == NULL || !pending->in.type->dense)
+        return true;
+    shim_lock(&requests_mutex);
+    pending_t **node = tsearch(pending, &requests_ranges, requests_compare);
+    pending->reserved = node != NULL && *node == pending;
+    shim_unlock(&requests_mutex);
+    return node == NULL || pending->reserved;
+}
+
+static void requests_release_range(pending_t *pending)
+{
+    if (!pending->reserved)
+        return;
+    shim_lock(&requests_mutex);
+    tdelete(pending, &requests_ranges, requests_compare);
+    shim_unlock(&requests_mutex);
+    pending->reserved = false;
+}
+
+void pending_free(pending_t *pending)
+{
+    requests_release_range(pending);
+    types_release(pending->in.type);
+    buffers_give(pending->buffer);
+    free(pending);
+}
+
+void requests_enter(pending_t *pending, MPI_Request request)
+{
+    pending->request = request;
+    pending->key = HANDLE_KEY(request);
+    shim_lock(&requests_mutex);
+    HASH_ADD(hh, requests_table, key, sizeof pending->key, pending);
+    bool entered = pending->hh.tbl != NULL;
+    if (entered)
+        atomic_fetch_add_explicit(&requests_entered, 1, memory_order_relaxed);
+    shim_unlock(&requests_mutex);
+    if (!entered)
+        log_error("out of memory: a message may not be restored");
+}
+
+static pending_t *requests_get(MPI_Request request)
+{
+    uintptr_t key = HANDLE_KEY(request);
+    pending_t *pending;
+    HASH_FIND(hh, requests_table, &key, sizeof key, pending);
+    return pending;
+}
+
+pending_t *requests_claim(MPI_Request request)
+{
+    if (request == MPI_REQUEST_NULL)
+        return NULL;
+    shim_lock(&requests_mutex);
+    pending_t *pending = requests_get(request);
+    if (pending != NULL && pending->claimed)
+        pending = NULL;
+    if (pending != NULL)
+        pending->claimed = true;
+    shim_unlock(&requests_mutex);
+    return pending;
+}
+
+void requests_unclaim(pending_t *pending)
+{
+    shim_lock(&requests_mutex);
+    pending->claimed = false;
+    shim_unlock(&requests_mutex);
+}
+
+pending_t *requests_find(MPI_Request request)
+{
+    if (request == MPI_REQUEST_NULL)
+        return NULL;
+    shim_lock(&requests_mutex);
+    pending_t *pending = requests_get(request);
+    shim_unlock(&requests_mutex);
+    return pending;
+}
+
+void requests_remove(pending_t *pending)
+{
+    shim_lock(&requests_mutex);
+    HASH_DEL(requests_table, pending);
+    atomic_fetch_sub_explicit(&requests_entered, 1, memory_order_relaxed);
+    shim_unlock(&requests_mutex);
+}
+
+static int requests_restore(pending_t *pending, MPI_Status *status)
+{
+    int cancelled = 0;
+    /*
+     * MPI_Isendrecv has no status that says how much was received, but a frame says its length. A
+     * key left in the buffer from before was wiped when the call was made.
+     */
+    if (pending->kind == PENDING_SENDRECV)
+        return message_restore_unseen(&pending->in);
+    pmpi.Test_cancelled(status, &cancelled);
+    return cancelled ? MPI_SUCCESS : message_restore(&pending->in, pending->buffer, status);
+}
+
+/* What a status says of a message: all of it but MPI_ERROR, which single completions leave alone. */
+static void requests_copy_status(MPI_Status *to, const MPI_Status *from)
+{
+    int error = to->MPI_ERROR;
+    *to = *from;
+    to->MPI_ERROR = error;
+}
+
+void requests_settle(pending_t *pending, MPI_Status *status)
+{
+    bool send = pending->kind == PENDING_SEND || pending->kind == PENDING_PERSISTENT_SEND;
+    if (send)
+        return;
+    if (!pending->settled) {
+        pending->settled_error = requests_restore(pending, status);
+        pending->settled_status = *status;
+        pending->settled = true;
+    }
+    requests_copy_status(status, &pending->settled_status);
+}
+
+int requests_complete(pending_t *pending, MPI_Status *status, bool failed)
+{
+    int error = MPI_SUCCESS;
+    if (!failed && pending->settled) {
+        error = pending->settled_error;
+        requests_copy_status(status, &pending->settled_status);
+    } else if (!failed && pending->kind != PENDING_SEND &&
+               pending->kind != PENDING_PERSISTENT_SEND) {
+        error = requests_restore(pending, status);
+    }
+    if (pending->kind != PENDING_PERSISTENT_SEND && pending->kind != PENDING_PERSISTENT_RECV) {
+        requests_remove(pending);
+        pending_free(pending);
+        return error;
+    }
+    buffers_give(pending->buffer);
+    pending->buffer = NULL;
+    pending->settled = false;
+    requests_release_range(pending);
+    if (pending->inner != MPI_REQUEST_NULL) {
+        pending->inner = MPI_REQUEST_NULL;
+        atomic_fetch_sub(&requests_inner, 1);
+    }
+    requests_unclaim(pending);
+    return error;
+}
+
+void requests_abandon(pending_t *pending, MPI_Request request)
+{
+    pending->request = request;
+    shim_lock(&requests_poll_mutex);
+    pending->next = requests_abandoned;
+    requests_abandoned = pending;
+    atomic_fetch_add(&requests_freed, 1);
+    shim_unlock(&requests_poll_mutex);
+}
+
+/* Whether an abandoned request has completed; it is then decoded. */
+static bool requests_finish_abandoned(pending_t *pending)
+{
+    MPI_Status status;
+    int done = 0;
+    memset(&status, 0, sizeof status);
+    int rc = pmpi.Test(&pending->request, &done, &status);
+    if (rc == MPI_SUCCESS && !done)
+        return false;
+    /* Nobody waits for this request: an error found in it has nobody to go to but the log. */
+    if (rc == MPI_SUCCESS && pending->kind != PENDING_SEND && !pending->settled)
+        requests_restore(pending, &status);
+    if (pending->request != MPI_REQUEST_NULL)
+        pmpi.Request_free(&pending->request); /* a persistent one, inactive now */
+    return true;
+}
+
+void requests_poll(void)
+{
+    /* A callback of the program that MPI runs from the test may get here again. */
+    SHIM_THREAD bool polling;
+    if (polling)
+        return;
+    polling = true;
+    /* Held throughout, so that no thread leaves its call while another is about to decode. */
+    shim_lock(&requests_poll_mutex);
+    pending_t **link = &requests_abandoned;
+    while (*link != NULL) {
+        pending_t *pending = *link;
+        if (!requests_finish_abandoned(pending)) {
+            link = &pending->next;
+            continue;
+        }
+        *link = pending->next;
+        atomic_fetch_sub(&requests_freed, 1);
+        pending_free(pending);
+    }
+    shim_unlock(&requests_poll_mutex);
+    polling = false;
+}
+
+void requests_finalize(void)
+{
+    requests_poll();
+    for (pending_t *pending = requests_abandoned; pending != NULL; pending = pending->next)
+        pmpi.Request_free(&pending->request);
+}
+
+void requests_finalized(void)
+{
+    while (requests_abandoned != NULL) {
+        pending_t *pending = requests_abandoned;
+        requests_abandoned = pending->next;
+        atomic_fetch_sub(&requests_freed, 1);
+        if (pending->kind != PENDING_SEND && pending->buffer == NULL && pending->in.type != NULL &&
+            pending->in.type->dense)
+            message_restore_unseen(&pending->in);
+        pending->in.type = NULL; /* MPI is gone: its copy of the type with it */
+        pending_free(pending);
+    }
+}

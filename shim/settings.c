@@ -1,0 +1,136 @@
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/log.h"
+#include "shim/settings.h"
+
+#define SETTINGS_TIMEOUT 30
+#define SETTINGS_TIMEOUT_MAX 86400
+#define SETTINGS_THREADS_MAX 256
+#define SETTINGS_POLICY_MAX (1 << 20)
+
+/* The variable's value, or NULL where it is unset or empty. */
+static const char *settings_get(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static int settings_number(const char *name, uint32_t least, uint32_t most, uint32_t *number,
+                           char *why, size_t why_bytes)
+{
+    const char *value = settings_get(name);
+    if (value == NULL)
+        return 0;
+    char *end;
+    errno = 0;
+    unsigned long parsed = strtoul(value, &end, 10);
+    if (errno != 0 || *end != '\0' || value[0] == '-' || parsed < least || parsed > most) {
+        snprintf(why, why_bytes, "%s=%s: must be a whole number from %u to %u", name, value, least,
+                 most);
+        return -1;
+    }
+    *number = (uint32_t)parsed;
+    return 0;
+}
+
+static int settings_text(const char *name, char *text, size_t text_bytes, char *why,
+                         size_t why_bytes)
+{
+    const char *value = settings_get(name);
+    if (value == NULL)
+        return 0;
+    if (strlen(value) >= text_bytes) {
+        snprintf(why, why_bytes, "%s: its value is longer than %zu characters", name,
+                 text_bytes - 1);
+        return -1;
+    }
+    strcpy(text, value);
+    return 0;
+}
+
+static int settings_flag(const char *name, bool *flag, char *why, size_t why_bytes)
+{
+    const char *value = settings_get(name);
+    if (value == NULL || strcmp(value, "0") == 0) {
+        *flag = false;
+        return 0;
+    }
+    *flag = true;
+    if (strcmp(value, "1") == 0)
+        return 0;
+    snprintf(why, why_bytes, "%s=%s: must be 0 or 1", name, value);
+    return -1;
+}
+
+static int settings_log(settings_t *settings, char *why, size_t why_bytes)
+{
+    const char *value = settings_get("TAHMPI_LOG");
+    log_level_t level = LOG_WARN;
+    settings->log_level = LOG_WARN;
+    if (value != NULL && log_parse_level(value, &level) != 0) {
+        snprintf(why, why_bytes, "TAHMPI_LOG=%s: must be quiet, error, warn, info or debug", value);
+        return -1;
+    }
+    settings->log_level = (int32_t)level;
+    return 0;
+}
+
+static int settings_report(settings_t *settings, char *why, size_t why_bytes)
+{
+    if (settings_text("TAHMPI_REPORT", settings->report, sizeof settings->report, why, why_bytes))
+        return -1;
+    settings->report_table = strcmp(settings->report, "1") == 0;
+    if (settings->report_table || strcmp(settings->report, "0") == 0)
+        settings->report[0] = '\0';
+    return 0;
+}
+
+int settings_read(settings_t *settings, char *why, size_t why_bytes)
+{
+    memset(settings, 0, sizeof *settings);
+    settings->timeout = SETTINGS_TIMEOUT;
+    int failed = settings_log(settings, why, why_bytes);
+    failed = failed || settings_flag("TAHMPI_DISABLE", &settings->disable, why, why_bytes);
+    failed = failed || settings_report(settings, why, why_bytes);
+    failed = failed || settings_number("TAHMPI_TIMEOUT", 1, SETTINGS_TIMEOUT_MAX,
+                                       &settings->timeout, why, why_bytes);
+    failed = failed || settings_number("TAHMPI_THREADS", 0, SETTINGS_THREADS_MAX,
+                                       &settings->threads, why, why_bytes);
+    failed = failed || settings_text("TAHMPI_ISA", settings->isa, sizeof settings->isa, why,
+                                     why_bytes);
+    failed = failed || settings_text("TAHMPI_POLICY", settings->policy, sizeof settings->policy,
+                                     why, why_bytes);
+    return failed ? -1 : 0;
+}
+
+char *settings_read_policy(const char *path, size_t *bytes, char *why, size_t why_bytes)
+{
+    char *text = NULL;
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL)
+        goto fail;
+    text = malloc(SETTINGS_POLICY_MAX + 1);
+    if (text == NULL)
+        goto fail;
+    *bytes = fread(text, 1, SETTINGS_POLICY_MAX + 1, file);
+    if (ferror(file))
+        goto fail;
+    if (*bytes > SETTINGS_POLICY_MAX) {
+        errno = EFBIG;
+        goto fail;
+    }
+    fclose(file);
+    return text;
+
+fail:
+    snprintf(why, why_bytes, "TAHMPI_POLICY=%s: cannot be read: %s", path, strerror(errno));
+    free(text);
+    if (file != NULL)
+        fclose(file);
+    return NULL;
+}

@@ -1,0 +1,5 @@
+#include "config.h"
+
+#include "shim/shim.h"
+
+struct shim shim;

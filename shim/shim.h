@@ -1,0 +1,92 @@
+/*
+ * The state that all wrappers share, fixed from the end of MPI_Init to the end of MPI_Finalize,
+ * and the few places where MPI implementations differ.
+ */
+#ifndef SHIM_SHIM_H
+#define SHIM_SHIM_H
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/tah.h"
+#include "policy/policy.h"
+#include "shim/settings.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Thread-local data of a preloaded library can live in the static block: one instruction away. */
+#define SHIM_THREAD static __thread __attribute__((tls_model("initial-exec")))
+
+struct shim {
+    bool active;  /* frames may travel: the start-up agreement was reached and has rules */
+    bool threads; /* MPI_THREAD_MULTIPLE: several threads may be inside MPI */
+    int rank;     /* in the world of this job, like everything below */
+    int size;
+    const int *node_of; /* node of each rank, [size] */
+    uint8_t key[TAH_KEY_BYTES];
+    policy_t *policy;
+    uint64_t least_bytes; /* the smallest message any rule can match */
+    settings_t settings;  /* as agreed: rank 0's */
+    MPI_Group world_group;
+    MPI_Comm comm; /* of our own, over the world's group */
+};
+extern struct shim shim;
+
+/* Locks cost nothing where MPI promises that one thread at a time calls it. */
+static inline void shim_lock(pthread_mutex_t *mutex)
+{
+    if (UNLIKELY(shim.threads))
+        pthread_mutex_lock(mutex);
+}
+
+static inline void shim_unlock(pthread_mutex_t *mutex)
+{
+    if (UNLIKELY(shim.threads))
+        pthread_mutex_unlock(mutex);
+}
+
+/*
+ * The length of the message that a status describes, bytes. Both fields are part of what these
+ * MPIs promise to keep from version to version, and reading them costs a nanosecond where
+ * MPI_Get_count costs ten.
+ */
+static inline uint64_t status_bytes(const MPI_Status *status)
+{
+#ifdef OPEN_MPI
+    return status->_ucount;
+#else
+    return (uint64_t)(uint32_t)status->count_lo |
+           (uint64_t)(uint32_t)(status->count_hi_and_cancelled >> 1) << 32;
+#endif
+}
+
+/* Sets that length, and nothing else of the status: MPI_ERROR and the cancelled flag stay. */
+static inline void status_set_bytes(MPI_Status *status, uint64_t bytes)
+{
+#ifdef OPEN_MPI
+    status->_ucount = bytes;
+#else
+    status->count_lo = (int)(uint32_t)bytes;
+    status->count_hi_and_cancelled =
+        (int)((uint32_t)(bytes >> 32) << 1 | ((uint32_t)status->count_hi_and_cancelled & 1));
+#endif
+}
+
+/*
+ * Whether errors of the wait and test families, and of receives of matched messages, go to the
+ * handler of the communicator (Open MPI) or to that of MPI_COMM_WORLD (MPICH).
+ */
+#ifdef OPEN_MPI
+#define SHIM_WAIT_ERRORS_TO_COMM 1
+#else
+#define SHIM_WAIT_ERRORS_TO_COMM 0
+#endif
+
+/* A handle as a key: an int in one MPI, a pointer in the other. */
+#define HANDLE_KEY(handle) ((uintptr_t)(handle))
+
+#endif

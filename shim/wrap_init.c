@@ -1,0 +1,91 @@
+/* The library's life: from MPI_Init to MPI_Finalize, or to a process that ends without it. */
+#include "config.h"
+
+#include "shim/agree.h"
+#include "shim/buffers.h"
+#include "shim/comms.h"
+#include "shim/log.h"
+#include "shim/report.h"
+#include "shim/types.h"
+#include "shim/warmup.h"
+#include "shim/wrap.h"
+
+static bool init_agreed; /* shim.comm is there */
+
+static void init_activate(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    pmpi.Query_thread(&level);
+    shim.threads = level == MPI_THREAD_MULTIPLE;
+    shim.least_bytes = policy_least_bytes(shim.policy);
+    if (types_start() != 0 || warmup_start() != 0) {
+        log_error("out of memory at start: everything is sent raw by this rank");
+        return;
+    }
+    comms_learn(MPI_COMM_WORLD);
+    shim.active = true;
+}
+
+static void init_start(void)
+{
+    settings_t own;
+    char why[SETTINGS_PATH_BYTES + 256] = "";
+    calls_resolve();
+    settings_read(&own, why, sizeof why);
+    log_level = (log_level_t)own.log_level;
+    if (agree_start(&own, why) != 0)
+        return;
+    init_agreed = true;
+    report_start();
+    if (policy_rule_count(shim.policy) > 0)
+        init_activate();
+    log_info("%d rules, kernel %s", policy_rule_count(shim.policy), tah_kernel_name());
+}
+
+int wrap_init_single(int *argc, char ***argv)
+{
+    int rc = next.MPI_Init(argc, argv);
+    if (rc == MPI_SUCCESS)
+        init_start();
+    return rc;
+}
+
+int wrap_init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int rc = next.MPI_Init_thread(argc, argv, required, provided);
+    if (rc == MPI_SUCCESS)
+        init_start();
+    return rc;
+}
+
+/*
+ * The library works on while MPI_Finalize runs, since attributes on MPI_COMM_SELF are deleted
+ * there and a program's callbacks may still communicate.
+ */
+int wrap_finalize(void)
+{
+    if (!init_agreed)
+        return next.MPI_Finalize();
+    init_agreed = false;
+    if (shim.active)
+        requests_finalize();
+    report_gather();
+    agree_end();
+    int rc = next.MPI_Finalize();
+    if (shim.active)
+        requests_finalized();
+    shim.active = false;
+    report_write();
+    types_drop();
+    comms_drop();
+    warmup_drop();
+    buffers_drop();
+    return rc;
+}
+
+/* A process that ends without MPI_Finalize, or is ended by exit: what it knows is not lost. */
+static void __attribute__((destructor)) init_unload(void)
+{
+    if (init_agreed)
+        report_write_own();
+}

@@ -1,0 +1,182 @@
+/* Probes: what the program is told of a message is its logical length. */
+#include "config.h"
+
+#include <sched.h>
+
+#include "shim/errors.h"
+#include "shim/stash.h"
+#include "shim/wrap.h"
+
+/* Gives a status to the program as MPI does: all of it but MPI_ERROR. */
+static void probe_status(MPI_Status *status, const MPI_Status *got)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    int error = status->MPI_ERROR;
+    *status = *got;
+    status->MPI_ERROR = error;
+}
+
+/* Whether nothing is in a stash, or about to be. */
+static bool probe_no_stash(void)
+{
+    return atomic_load(&stash_entries) == 0 && (!shim.threads || atomic_load(&stash_pullers) == 0);
+}
+
+typedef enum probe_result {
+    PROBE_NOTHING, /* no message that matches, or one whose first bytes are on their way */
+    PROBE_MESSAGE, /* in the stash; status is its logical one */
+    PROBE_PLAIN,   /* at MPI, and cannot be a frame; status is MPI's */
+} probe_result_t;
+
+static probe_result_t probe_stash(comm_t *comm, int source, int tag, MPI_Status *status,
+                                  stash_entry_t **take)
+{
+    bool found = take != NULL ? stash_take(comm, source, tag, status, take)
+                              : stash_peek(comm, source, tag, status);
+    return found ? PROBE_MESSAGE : PROBE_NOTHING;
+}
+
+/* One look, with the communicator's lock held: into the stash, then at MPI, pulling if need be. */
+static probe_result_t probe_look(comm_t *comm, int source, int tag, MPI_Status *status,
+                                 stash_entry_t **take)
+{
+    MPI_Status head;
+    int found = 0;
+    if (stash_has(comm, source, tag))
+        return probe_stash(comm, source, tag, status, take);
+    pmpi.Iprobe(source, tag, comm->handle, &found, &head);
+    if (!found)
+        return PROBE_NOTHING;
+    if (!message_maybe_frame(&head)) {
+        probe_status(status, &head);
+        return PROBE_PLAIN;
+    }
+    atomic_fetch_add(&stash_pullers, 1);
+    stash_pull(comm, head.MPI_SOURCE, head.MPI_TAG);
+    atomic_fetch_sub(&stash_pullers, 1);
+    return probe_stash(comm, source, tag, status, take);
+}
+
+static probe_result_t probe_once(MPI_Comm handle, int source, int tag, MPI_Status *status,
+                                 stash_entry_t **take)
+{
+    comm_t *comm = comms_find_or_add(handle);
+    if (comm == NULL)
+        return PROBE_NOTHING;
+    shim_lock(&comm->mutex);
+    probe_result_t result = probe_look(comm, source, tag, status, take);
+    shim_unlock(&comm->mutex);
+    return result;
+}
+
+int wrap_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    MPI_Status got;
+    bool plain = probe_no_stash();
+    if (plain) {
+        /* MPI checks the arguments here, before a lock of ours is held. */
+        int rc = next.MPI_Iprobe(source, tag, comm, flag, &got);
+        if (rc != MPI_SUCCESS || (!*flag && probe_no_stash()))
+            return wrap_done(rc);
+        if (source == MPI_PROC_NULL || (!message_maybe_frame(&got) && probe_no_stash())) {
+            probe_status(status, &got);
+            return wrap_done(rc);
+        }
+    }
+    *flag = probe_once(comm, source, tag, status, NULL) != PROBE_NOTHING;
+    return wrap_done(MPI_SUCCESS);
+}
+
+/*
+ * Under threads MPI must not be blocked in: another thread may take the very message into the
+ * stash. So the library looks again and again, as MPI itself would.
+ */
+int wrap_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    MPI_Status got;
+    if (source == MPI_PROC_NULL)
+        return next.MPI_Probe(source, tag, comm, status);
+    if (!shim.threads && probe_no_stash()) {
+        int rc = next.MPI_Probe(source, tag, comm, &got);
+        if (rc != MPI_SUCCESS)
+            return rc;
+        if (!message_maybe_frame(&got)) {
+            probe_status(status, &got);
+            return wrap_done(rc);
+        }
+    }
+    if (shim.threads) {
+        int flag;
+        int rc = pmpi.Iprobe(source, tag, comm, &flag, &got);
+        if (rc != MPI_SUCCESS)
+            return rc;
+    }
+    while (probe_once(comm, source, tag, status, NULL) == PROBE_NOTHING)
+        sched_yield();
+    return wrap_done(MPI_SUCCESS);
+}
+
+/*
+ * Takes the message: from the stash, or from MPI where its length needs no look. False: none, or
+ * another thread was faster.
+ */
+static bool probe_match(int source, int tag, MPI_Comm comm, MPI_Message *message,
+                        MPI_Status *status)
+{
+    stash_entry_t *entry = NULL;
+    MPI_Status got;
+    int flag = 0;
+    switch (probe_once(comm, source, tag, status, &entry)) {
+    case PROBE_NOTHING:
+        return false;
+    case PROBE_MESSAGE:
+        *message = stash_message_give(entry);
+        return true;
+    case PROBE_PLAIN:
+        break;
+    }
+    next.MPI_Improbe(source, tag, comm, &flag, message, &got);
+    if (!flag)
+        return false;
+    if (!message_maybe_frame(&got)) {
+        probe_status(status, &got);
+        return true;
+    }
+    /* Another thread took what was looked at, and this is the next one. */
+    entry = stash_new(comm, *message, &got);
+    if (entry == NULL || !stash_arrived(entry, true))
+        return false;
+    stash_logical_status(entry, status);
+    *message = stash_message_give(entry);
+    return true;
+}
+
+int wrap_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                 MPI_Status *status)
+{
+    MPI_Status got;
+    if (source == MPI_PROC_NULL)
+        return next.MPI_Improbe(source, tag, comm, flag, message, status);
+    if (probe_no_stash()) {
+        int rc = pmpi.Iprobe(source, tag, comm, flag, &got);
+        if (rc != MPI_SUCCESS || (!*flag && probe_no_stash()))
+            return wrap_done(rc);
+    }
+    *flag = probe_match(source, tag, comm, message, status);
+    return wrap_done(MPI_SUCCESS);
+}
+
+int wrap_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    MPI_Status got;
+    int flag;
+    if (source == MPI_PROC_NULL)
+        return next.MPI_Mprobe(source, tag, comm, message, status);
+    int rc = pmpi.Iprobe(source, tag, comm, &flag, &got);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    while (!probe_match(source, tag, comm, message, status))
+        sched_yield();
+    return wrap_done(MPI_SUCCESS);
+}
