@@ -80,3 +80,13 @@ tah_status_t frame_verify(const uint8_t *frame, size_t bytes)
     const uint64_t sum = XXH3_64bits(frame + AT_VERSION, bytes - AT_VERSION);
     return sum == load_u64(frame + AT_CHECKSUM) ? TAH_OK : TAH_ERR_CHECKSUM;
 }
+
+size_t tah_frame_claimed_bytes(const void *data, size_t capacity, const uint8_t key[TAH_KEY_BYTES])
+{
+    uint64_t length;
+    if (capacity < TAH_FRAME_MIN || !tah_frame_has_key(data, key))
+        return 0;
+    if (!frame_length(load_u64((const uint8_t *)data + AT_PAYLOAD), &length))
+        return 0;
+    return length <= capacity ? length : 0;
+}
