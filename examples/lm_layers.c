@@ -8,12 +8,19 @@ static const lm_real norm_epsilon = (lm_real)1e-5;
 void lm_linear_forward(lm_real *y, const lm_real *x, const lm_real *weight, const lm_real *bias,
                        const lm_real *residual, int rows, int in, int out)
 {
+    size_t row_bytes = out * sizeof(*y);
+
+    /* What is added to the product goes to y first, and the product on top of it. */
     for (int row = 0; row < rows; row++) {
         lm_real *to = y + (size_t)row * out;
-        const lm_real *from = residual ? residual + (size_t)row * out : NULL;
 
+        if (residual)
+            memcpy(to, residual + (size_t)row * out, row_bytes);
+        else
+            memset(to, 0, row_bytes);
+#pragma omp simd
         for (int col = 0; col < out; col++)
-            to[col] = (from ? from[col] : 0) + (bias ? bias[col] : 0);
+            to[col] += bias[col];
     }
     lm_gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, out, in, 1, x, in, weight, out, 1, y,
             out);
@@ -26,7 +33,7 @@ void lm_linear_backward(lm_real *dx, lm_real *dweight, lm_real *dbias, const lm_
             in);
     lm_gemm(CblasRowMajor, CblasTrans, CblasNoTrans, in, out, rows, 1, x, in, dy, out, 1, dweight,
             out);
-    for (int row = 0; dbias && row < rows; row++) {
+    for (int row = 0; row < rows; row++) {
 #pragma omp simd
         for (int col = 0; col < out; col++)
             dbias[col] += dy[(size_t)row * out + col];
@@ -94,6 +101,7 @@ void lm_gelu_forward(lm_real *y, lm_real *slope, const lm_real *x, int count)
     /* (1 + tanh u) / 2 is the logistic function of 2u, which needs one exponential. */
     const lm_real twice = (lm_real)1.5957691216057308, cubic = (lm_real)0.044715;
 
+#pragma omp simd
     for (int i = 0; i < count; i++) {
         lm_real square = x[i] * x[i];
         lm_real gate = 1 / (1 + lm_exp(-twice * x[i] * (1 + cubic * square)));
@@ -108,12 +116,14 @@ static void causal_softmax(lm_real *value, int seen, int count, lm_real scale)
 {
     lm_real top = value[0], sum = 0;
 
-    for (int i = 1; i < seen; i++)
+    for (int i = 0; i < seen; i++)
         top = value[i] > top ? value[i] : top;
+#pragma omp simd reduction(+ : sum)
     for (int i = 0; i < seen; i++) {
         value[i] = lm_exp((value[i] - top) * scale);
         sum += value[i];
     }
+#pragma omp simd
     for (int i = 0; i < seen; i++)
         value[i] /= sum;
     memset(value + seen, 0, (size_t)(count - seen) * sizeof(*value));
@@ -186,6 +196,7 @@ double lm_cross_entropy(lm_real *logits, const uint8_t *target, int rows, lm_rea
         causal_softmax(value, LM_VOCABULARY, LM_VOCABULARY, 1);
         /* A probability that underflowed counts as the smallest normal float; NaN stays NaN. */
         loss -= log(value[target[row]] < (lm_real)0x1p-126 ? 0x1p-126 : value[target[row]]);
+#pragma omp simd
         for (int i = 0; i < LM_VOCABULARY; i++)
             value[i] *= scale;
         value[target[row]] -= scale;

@@ -14,12 +14,11 @@
 /* What the model predicts: the next byte. */
 #define LM_VOCABULARY 256
 
-/* y[rows][out] = residual + x[rows][in] * weight[in][out] + bias[out]; residual and bias may be
-   NULL (zero). */
+/* y[rows][out] = residual + x[rows][in] * weight[in][out] + bias[out]; residual may be NULL (zero). */
 void lm_linear_forward(lm_real *y, const lm_real *x, const lm_real *weight, const lm_real *bias,
                        const lm_real *residual, int rows, int in, int out);
 
-/* dx[rows][in] = dy * weight^T; dweight += x^T * dy; dbias (may be NULL) += column sums of dy. */
+/* dx[rows][in] = dy * weight^T; dweight += x^T * dy; dbias += column sums of dy. */
 void lm_linear_backward(lm_real *dx, lm_real *dweight, lm_real *dbias, const lm_real *dy,
                         const lm_real *x, const lm_real *weight, int rows, int in, int out);
 

@@ -43,7 +43,7 @@ static const struct option_row rows[] = {
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
 static const struct lm_options defaults = {
-    .layers = 2,
+    .layers = 4,
     .width = 128,
     .heads = 4,
     .context = 64,
@@ -51,7 +51,7 @@ static const struct lm_options defaults = {
     .micro_batch_size = 2,
     .steps = 300,
     .seed = 1,
-    .warm_up = 20,
+    .warm_up = 50,
     .report_every = 10,
     .rate = 3e-3,
     .clip = 1,

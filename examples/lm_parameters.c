@@ -39,6 +39,7 @@ static const struct form head_forms[] = {
     {"head.norm.gain", START_ONE, 0, 1, 1, 0},
     {"head.norm.bias", START_ZERO, 0, 1, 1, 0},
     {"head.weight", START_PRODUCT, 1, 0, 0, LM_VOCABULARY},
+    {"head.bias", START_ZERO, 0, 0, 1, LM_VOCABULARY},
 };
 
 enum {
@@ -102,7 +103,7 @@ static double start_deviation(const struct form *form, const struct lm_shape *sh
 {
     switch (form->start) {
     case START_EMBEDDING:
-        return 0.02;
+        return 0.1;
     case START_PRODUCT:
         return 1 / sqrt(form_rows(form, shape));
     case START_RESIDUAL:
@@ -162,5 +163,6 @@ struct lm_head lm_head_at(const struct lm_stage *stage, lm_real *base)
 {
     const struct lm_tensor *t = stage->tensor + stage->tensor_count - HEAD_TENSORS;
 
-    return (struct lm_head){base + t[0].offset, base + t[1].offset, base + t[2].offset};
+    return (struct lm_head){base + t[0].offset, base + t[1].offset, base + t[2].offset,
+                            base + t[3].offset};
 }

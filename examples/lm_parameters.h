@@ -23,7 +23,7 @@ struct lm_block {
 
 struct lm_head {
     lm_real *norm_gain, *norm_bias; /* [width] */
-    lm_real *weight;                /* [width][LM_VOCABULARY] */
+    lm_real *weight, *bias;         /* [width][LM_VOCABULARY], [LM_VOCABULARY] */
 };
 
 /* The stage must hold the part; `block` counts from 0 within the stage. */
@@ -39,7 +39,7 @@ int lm_tensors_bound(int part_count);
 size_t lm_tensors_list(const struct lm_stage *stage, struct lm_tensor *tensor, int *tensor_count);
 
 /* Gives every parameter its start value, from the seed and its place in the whole model: normal
-   with deviation 0.02 in the embedding, 1/sqrt(inputs) in products, and that over sqrt(2 * layers)
+   with deviation 0.1 in the embedding, 1/sqrt(inputs) in products, and that over sqrt(2 * layers)
    in products that end in a residual connection (as GPT-2 does); gains 1, biases 0. */
 void lm_parameters_start(const struct lm_stage *stage, uint64_t seed);
 

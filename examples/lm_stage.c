@@ -1,7 +1,5 @@
 #include "lm_stage.h"
 
-#include <string.h>
-
 #include "lm_parameters.h"
 
 static void block_forward(const struct lm_stage *stage, int block, const struct lm_saved *keep)
@@ -66,6 +64,7 @@ static void embedding_forward(const struct lm_stage *stage, const struct lm_slot
         const lm_real *token = p.token + (size_t)slot->input[row] * width;
         const lm_real *position = p.position + (size_t)(row % stage->shape.context) * width;
 
+#pragma omp simd
         for (int col = 0; col < width; col++)
             slot->x[(size_t)row * width + col] = token[col] + position[col];
     }
@@ -80,6 +79,7 @@ static void embedding_backward(const struct lm_stage *stage, const struct lm_slo
         lm_real *token = d.token + (size_t)slot->input[row] * width;
         lm_real *position = d.position + (size_t)(row % stage->shape.context) * width;
 
+#pragma omp simd
         for (int col = 0; col < width; col++) {
             token[col] += slot->dx[(size_t)row * width + col];
             position[col] += slot->dx[(size_t)row * width + col];
@@ -95,7 +95,7 @@ static double head_forward(const struct lm_stage *stage, const struct lm_slot *s
 
     lm_norm_forward(slot->norm, slot->mean, slot->rstd, slot->y, p.norm_gain, p.norm_bias, rows,
                     width);
-    lm_linear_forward(slot->logits, slot->norm, p.weight, NULL, NULL, rows, width, LM_VOCABULARY);
+    lm_linear_forward(slot->logits, slot->norm, p.weight, p.bias, NULL, rows, width, LM_VOCABULARY);
     return lm_cross_entropy(slot->logits, slot->target, rows, loss_scale);
 }
 
@@ -105,7 +105,7 @@ static void head_backward(const struct lm_stage *stage, const struct lm_slot *sl
     const struct lm_head d = lm_head_at(stage, stage->gradient);
     int rows = stage->rows, width = stage->shape.width;
 
-    lm_linear_backward(stage->grad, d.weight, NULL, slot->logits, slot->norm, p.weight, rows, width,
+    lm_linear_backward(stage->grad, d.weight, d.bias, slot->logits, slot->norm, p.weight, rows, width,
                        LM_VOCABULARY);
     lm_norm_backward(slot->dy, d.norm_gain, d.norm_bias, NULL, stage->grad, slot->y, slot->mean,
                      slot->rstd, p.norm_gain, rows, width);
