@@ -11,7 +11,8 @@ struct lm_adam {
     lm_real *first, *second; /* running moments of the gradient, [param_count] each */
 };
 
-/* Makes moments of zero; false, with *adam zero, when memory is short. Release with lm_adam_free. */
+/* Makes moments of zero; false, with *adam zero, when memory is short. Release with lm_adam_free.
+ */
 bool lm_adam_create(struct lm_adam *adam, const struct lm_stage *stage);
 void lm_adam_free(struct lm_adam *adam);
 

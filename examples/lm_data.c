@@ -34,8 +34,8 @@ bool lm_text_read(struct lm_text *text, const char *path, int context, char *mes
 
     *text = (struct lm_text){0};
     if (!file || !read_all(file, text)) {
-        snprintf(message, message_size, "cannot read the text %s: %s; name another with --text", path,
-                 strerror(errno));
+        snprintf(message, message_size, "cannot read the text %s: %s; name another with --text",
+                 path, strerror(errno));
         goto fail;
     }
     if (text->length < (size_t)context + 1) {

@@ -66,8 +66,8 @@ void lm_norm_forward(lm_real *y, lm_real *mean, lm_real *rstd, const lm_real *x,
 }
 
 void lm_norm_backward(lm_real *dx, lm_real *dgain, lm_real *dbias, const lm_real *through,
-                      const lm_real *dy, const lm_real *x, const lm_real *mean,
-                      const lm_real *rstd, const lm_real *gain, int rows, int width)
+                      const lm_real *dy, const lm_real *x, const lm_real *mean, const lm_real *rstd,
+                      const lm_real *gain, int rows, int width)
 {
     for (int row = 0; row < rows; row++) {
         const lm_real *from = x + (size_t)row * width, *grad = dy + (size_t)row * width;
@@ -90,8 +90,8 @@ void lm_norm_backward(lm_real *dx, lm_real *dgain, lm_real *dbias, const lm_real
         for (int col = 0; col < width; col++) {
             lm_real unit = (from[col] - centre) * inverse;
 
-            to[col] =
-                (beside ? beside[col] : 0) + inverse * (grad[col] * gain[col] - sum - unit * product);
+            to[col] = (beside ? beside[col] : 0) +
+                      inverse * (grad[col] * gain[col] - sum - unit * product);
         }
     }
 }
@@ -140,12 +140,12 @@ void lm_attention_forward(lm_real *out, lm_real *prob, const lm_real *qkv, int s
         const lm_real *q = qkv + first * 3 * width + column, *k = q + width, *v = k + width;
         lm_real *p = prob + (size_t)i * context * context;
 
-        lm_gemm(CblasRowMajor, CblasNoTrans, CblasTrans, context, context, depth, 1, q, 3 * width, k,
-                3 * width, 0, p, context);
+        lm_gemm(CblasRowMajor, CblasNoTrans, CblasTrans, context, context, depth, 1, q, 3 * width,
+                k, 3 * width, 0, p, context);
         for (int row = 0; row < context; row++)
             causal_softmax(p + (size_t)row * context, row + 1, context, scale);
-        lm_gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, context, depth, context, 1, p, context, v,
-                3 * width, 0, out + first * width + column, width);
+        lm_gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, context, depth, context, 1, p, context,
+                v, 3 * width, 0, out + first * width + column, width);
     }
 }
 

@@ -14,7 +14,8 @@
 /* What the model predicts: the next byte. */
 #define LM_VOCABULARY 256
 
-/* y[rows][out] = residual + x[rows][in] * weight[in][out] + bias[out]; residual may be NULL (zero). */
+/* y[rows][out] = residual + x[rows][in] * weight[in][out] + bias[out]; residual may be NULL (zero).
+ */
 void lm_linear_forward(lm_real *y, const lm_real *x, const lm_real *weight, const lm_real *bias,
                        const lm_real *residual, int rows, int in, int out);
 
@@ -30,8 +31,8 @@ void lm_norm_forward(lm_real *y, lm_real *mean, lm_real *rstd, const lm_real *x,
 /* dx = through + the gradient with respect to x; through[rows][width] is what reaches x by the
    residual connection, NULL for none, and may be dx itself. */
 void lm_norm_backward(lm_real *dx, lm_real *dgain, lm_real *dbias, const lm_real *through,
-                      const lm_real *dy, const lm_real *x, const lm_real *mean,
-                      const lm_real *rstd, const lm_real *gain, int rows, int width);
+                      const lm_real *dy, const lm_real *x, const lm_real *mean, const lm_real *rstd,
+                      const lm_real *gain, int rows, int width);
 
 /* y = gelu(x), in the tanh form (Hendrycks, Gimpel 2016), and slope = its derivative. */
 void lm_gelu_forward(lm_real *y, lm_real *slope, const lm_real *x, int count);

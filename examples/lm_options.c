@@ -20,8 +20,8 @@ struct option_row {
 #define AT(member) offsetof(struct lm_options, member)
 
 static const struct option_row rows[] = {
-    {"layers", "N", "transformer blocks in the whole model, at least one a rank", WHOLE, AT(layers), 1,
-     4096},
+    {"layers", "N", "transformer blocks in the whole model, at least one a rank", WHOLE, AT(layers),
+     1, 4096},
     {"width", "N", "channels, a multiple of the heads", WHOLE, AT(width), 1, 65536},
     {"heads", "N", "attention heads", WHOLE, AT(heads), 1, 4096},
     {"context", "N", "tokens a sequence", WHOLE, AT(context), 1, 65536},
@@ -29,7 +29,8 @@ static const struct option_row rows[] = {
     {"micro-batch-size", "N", "sequences a micro-batch", WHOLE, AT(micro_batch_size), 1, 65536},
     {"steps", "N", "optimiser steps", WHOLE, AT(steps), 1, INT_MAX},
     {"seed", "N", "seed of parameters and of the order of the text", WHOLE, AT(seed), 0, INT_MAX},
-    {"schedule", "NAME", "gpipe (all forward, then all backward) or 1f1b", SCHEDULE, AT(schedule), 0, 0},
+    {"schedule", "NAME", "gpipe (all forward, then all backward) or 1f1b", SCHEDULE, AT(schedule),
+     0, 0},
     {"lr", "X", "highest learning rate", REAL, AT(rate), 1e-12, 1e3},
     {"warm-up", "N", "steps over which the learning rate rises", WHOLE, AT(warm_up), 0, INT_MAX},
     {"clip", "X", "largest norm of the whole model's gradient", REAL, AT(clip), 1e-12, 1e12},
@@ -68,14 +69,16 @@ const char *lm_schedule_name(enum lm_schedule schedule)
 
 void lm_options_help(FILE *out)
 {
-    fputs("usage: mpiexec -n RANKS pipeline_lm [OPTION]...\n"
-          "Trains a byte-level transformer language model by pipeline parallelism: each rank holds\n"
-          "some of the layers, activations go forward as MPI_FLOAT with tags 100-199, gradients\n"
-          "backward with tags 200-299, a message is (size x context) x width floats.\n\n",
-          out);
+    fputs(
+        "usage: mpiexec -n RANKS pipeline_lm [OPTION]...\n"
+        "Trains a byte-level transformer language model by pipeline parallelism: each rank holds\n"
+        "some of the layers, activations go forward as MPI_FLOAT with tags 100-199, gradients\n"
+        "backward with tags 200-299, a message is (size x context) x width floats.\n\n",
+        out);
     for (int i = 0; i < ROWS; i++) {
         const char *value = (const char *)&defaults + rows[i].offset;
-        int used = fprintf(out, "  --%s %s", rows[i].name, rows[i].argument ? rows[i].argument : "");
+        int used =
+            fprintf(out, "  --%s %s", rows[i].name, rows[i].argument ? rows[i].argument : "");
 
         fprintf(out, "%*s%s", used < 26 ? 26 - used : 1, "", rows[i].help);
         if (rows[i].kind == WHOLE)
@@ -117,8 +120,8 @@ static bool parse_value(const struct option_row *row, const char *text, struct l
     case REAL:
         if (parse_number(row, text, to))
             return true;
-        snprintf(message, message_size, "--%s %s: must be a%s number from %.12g to %.12g", row->name, text,
-                 row->kind == WHOLE ? " whole" : "", row->least, row->most);
+        snprintf(message, message_size, "--%s %s: must be a%s number from %.12g to %.12g",
+                 row->name, text, row->kind == WHOLE ? " whole" : "", row->least, row->most);
         return false;
     case SCHEDULE:
         for (enum lm_schedule i = LM_GPIPE; i <= LM_1F1B; i++) {
@@ -141,12 +144,11 @@ static bool parse_value(const struct option_row *row, const char *text, struct l
 /* What no single option can tell. */
 static bool check_together(const struct lm_options *options, char *message, size_t message_size)
 {
-    double elements =
-        (double)options->micro_batch_size * options->context * options->width * 4;
+    double elements = (double)options->micro_batch_size * options->context * options->width * 4;
 
     if (options->width % options->heads) {
-        snprintf(message, message_size, "--width %d: must be a multiple of --heads %d", options->width,
-                 options->heads);
+        snprintf(message, message_size, "--width %d: must be a multiple of --heads %d",
+                 options->width, options->heads);
         return false;
     }
     if (elements > INT_MAX) {

@@ -35,7 +35,7 @@ struct lm_head lm_head_at(const struct lm_stage *stage, lm_real *base);
 int lm_tensors_bound(int part_count);
 
 /* Fills tensor[lm_tensors_bound(part_count)] with the tensors of the stage's parts, in order, sets
-   *tensor_count, and returns the number of parameters. */
+ *tensor_count, and returns the number of parameters. */
 size_t lm_tensors_list(const struct lm_stage *stage, struct lm_tensor *tensor, int *tensor_count);
 
 /* Gives every parameter its start value, from the seed and its place in the whole model: normal

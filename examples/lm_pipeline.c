@@ -23,8 +23,8 @@ static int warm_up_count(const struct lm_pipeline *pipeline)
 bool lm_pipeline_create(struct lm_pipeline *pipeline, const struct lm_options *options,
                         MPI_Comm comm, size_t *bytes)
 {
-    const struct lm_shape shape = {options->layers, options->width, options->heads, options->context,
-                                   options->micro_batch_size};
+    const struct lm_shape shape = {options->layers, options->width, options->heads,
+                                   options->context, options->micro_batch_size};
 
     *pipeline = (struct lm_pipeline){
         .comm = comm, .micro_batches = options->micro_batches, .schedule = options->schedule};
@@ -40,8 +40,9 @@ bool lm_pipeline_create(struct lm_pipeline *pipeline, const struct lm_options *o
     int slots = smaller(pipeline->micro_batches, warm_up_count(pipeline) + 1);
 
     pipeline->transfer = malloc(slots * sizeof(*pipeline->transfer));
-    if (!pipeline->transfer || !lm_stage_create(&pipeline->stage, &shape, first_part,
-                                                past_part - first_part, slots, options->seed, bytes)) {
+    if (!pipeline->transfer ||
+        !lm_stage_create(&pipeline->stage, &shape, first_part, past_part - first_part, slots,
+                         options->seed, bytes)) {
         lm_pipeline_free(pipeline);
         return false;
     }

@@ -94,7 +94,8 @@ bool lm_report_end(struct lm_report *report, char *message, size_t message_size)
         written = !ferror(report->csv);
         written = fclose(report->csv) == 0 && written;
         if (!written)
-            snprintf(message, message_size, "--csv: could not write all of %s", report->options->csv);
+            snprintf(message, message_size, "--csv: could not write all of %s",
+                     report->options->csv);
     }
     free(report->losses);
     *report = (struct lm_report){0};

@@ -16,8 +16,8 @@
 
 struct lm_report {
     const struct lm_options *options;
-    int ranks, done;   /* steps reported */
-    FILE *csv;         /* NULL without --csv */
+    int ranks, done;                    /* steps reported */
+    FILE *csv;                          /* NULL without --csv */
     double seconds, comm_seconds, loss; /* sums since the last progress line */
     double all_seconds, all_comm_seconds;
     double *losses; /* [steps] */

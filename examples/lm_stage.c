@@ -9,8 +9,8 @@ static void block_forward(const struct lm_stage *stage, int block, const struct 
     int rows = stage->rows, width = shape->width;
     lm_real *wide = stage->wide;
 
-    lm_norm_forward(keep->norm1, keep->mean1, keep->rstd1, keep->x, p.norm1_gain, p.norm1_bias, rows,
-                    width);
+    lm_norm_forward(keep->norm1, keep->mean1, keep->rstd1, keep->x, p.norm1_gain, p.norm1_bias,
+                    rows, width);
     lm_linear_forward(keep->qkv, keep->norm1, p.qkv_weight, p.qkv_bias, NULL, rows, width,
                       3 * width);
     lm_attention_forward(keep->mixed, keep->prob, keep->qkv, shape->sequences, shape->context,
@@ -105,8 +105,8 @@ static void head_backward(const struct lm_stage *stage, const struct lm_slot *sl
     const struct lm_head d = lm_head_at(stage, stage->gradient);
     int rows = stage->rows, width = stage->shape.width;
 
-    lm_linear_backward(stage->grad, d.weight, d.bias, slot->logits, slot->norm, p.weight, rows, width,
-                       LM_VOCABULARY);
+    lm_linear_backward(stage->grad, d.weight, d.bias, slot->logits, slot->norm, p.weight, rows,
+                       width, LM_VOCABULARY);
     lm_norm_backward(slot->dy, d.norm_gain, d.norm_bias, NULL, stage->grad, slot->y, slot->mean,
                      slot->rstd, p.norm_gain, rows, width);
 }
@@ -129,7 +129,8 @@ void lm_stage_backward(struct lm_stage *stage, int slot)
     if (stage->has_head)
         head_backward(stage, at);
     for (int i = stage->block_count - 1; i >= 0; i--)
-        block_backward(stage, i, &at->saved[i], at->dx, i == stage->block_count - 1 ? at->dy : at->dx);
+        block_backward(stage, i, &at->saved[i], at->dx,
+                       i == stage->block_count - 1 ? at->dy : at->dx);
     if (stage->has_embedding)
         embedding_backward(stage, at);
 }

@@ -16,8 +16,8 @@
 #include "lm_layers.h"
 
 struct lm_shape {
-    int layers;    /* transformer blocks in the whole model */
-    int width;     /* channels; a multiple of heads */
+    int layers; /* transformer blocks in the whole model */
+    int width;  /* channels; a multiple of heads */
     int heads;
     int context;   /* tokens a sequence */
     int sequences; /* sequences a micro-batch */
@@ -38,22 +38,22 @@ struct lm_saved {
 };
 
 struct lm_slot {
-    lm_real *x;      /* [rows][width] arrives from the stage before; the embedding's output */
-    lm_real *y;      /* [rows][width] goes to the next stage; in the last, the last block's output */
-    lm_real *dy;     /* [rows][width] gradient, arrives from the next stage */
-    lm_real *dx;     /* [rows][width] gradient, goes to the stage before */
-    uint8_t *input;  /* [rows] the tokens, for the embedding */
-    uint8_t *target; /* [rows] the tokens to predict, for the head */
-    struct lm_saved *saved;             /* one a block */
+    lm_real *x;     /* [rows][width] arrives from the stage before; the embedding's output */
+    lm_real *y;     /* [rows][width] goes to the next stage; in the last, the last block's output */
+    lm_real *dy;    /* [rows][width] gradient, arrives from the next stage */
+    lm_real *dx;    /* [rows][width] gradient, goes to the stage before */
+    uint8_t *input; /* [rows] the tokens, for the embedding */
+    uint8_t *target;                      /* [rows] the tokens to predict, for the head */
+    struct lm_saved *saved;               /* one a block */
     lm_real *norm, *mean, *rstd, *logits; /* of the head */
 };
 
 struct lm_stage {
     struct lm_shape shape;
-    int rows;                  /* tokens a micro-batch: sequences * context */
+    int rows; /* tokens a micro-batch: sequences * context */
     int first_part, part_count;
     bool has_embedding, has_head;
-    int block_count;              /* blocks among the parts */
+    int block_count; /* blocks among the parts */
     size_t param_count;
     lm_real *param, *gradient;
     struct lm_tensor *tensor;

@@ -67,8 +67,8 @@ static bool set_up(struct trainer *trainer, int rank, int ranks)
 
     if (options->layers < ranks) {
         if (rank == 0)
-            fprintf(stderr, "pipeline_lm: %d ranks for --layers %d: every rank needs a layer\n", ranks,
-                    options->layers);
+            fprintf(stderr, "pipeline_lm: %d ranks for --layers %d: every rank needs a layer\n",
+                    ranks, options->layers);
         return false;
     }
     lm_text_read(&trainer->text, options->text, options->context, message, sizeof(message));
@@ -85,8 +85,8 @@ static bool set_up(struct trainer *trainer, int rank, int ranks)
         return false;
     if (!lm_pipeline_create(&trainer->pipeline, options, MPI_COMM_WORLD, &bytes) ||
         !lm_adam_create(&trainer->adam, &trainer->pipeline.stage))
-        snprintf(message, sizeof(message), "rank %d: not enough memory for a stage of %zu bytes", rank,
-                 bytes);
+        snprintf(message, sizeof(message), "rank %d: not enough memory for a stage of %zu bytes",
+                 rank, bytes);
     return all_well(rank, message);
 }
 

@@ -4,3 +4,4 @@ include $(top_srcdir)/tests/codec/local.mk
 include $(top_srcdir)/tests/golden/local.mk
 include $(top_srcdir)/tests/policy/local.mk
 include $(top_srcdir)/tests/shim/local.mk
+include $(top_srcdir)/tests/examples/local.mk

@@ -19,14 +19,19 @@ static const double step_size = 1e-5, tolerance = 1e-6;
 
 static struct lm_stage stages[STAGES];
 
-static void set_up(void)
+static bool make_stages(void)
 {
     size_t bytes;
 
-    ck_assert(lm_stage_create(&stages[0], &shape, 0, BLOCKS_IN_FIRST + 1, MICRO_BATCHES, SEED,
-                              &bytes));
-    ck_assert(lm_stage_create(&stages[1], &shape, BLOCKS_IN_FIRST + 1,
-                              shape.layers + 1 - BLOCKS_IN_FIRST, MICRO_BATCHES, SEED, &bytes));
+    return lm_stage_create(&stages[0], &shape, 0, BLOCKS_IN_FIRST + 1, MICRO_BATCHES, SEED,
+                           &bytes) &&
+           lm_stage_create(&stages[1], &shape, BLOCKS_IN_FIRST + 1,
+                           shape.layers + 1 - BLOCKS_IN_FIRST, MICRO_BATCHES, SEED, &bytes);
+}
+
+static void set_up(void)
+{
+    ck_assert(make_stages());
     for (int s = 0; s < STAGES; s++) {
         /* Start values of zero or one would hide a gain or bias that is left out. */
         for (size_t i = 0; i < stages[s].param_count; i++)
@@ -93,8 +98,8 @@ static void move(lm_real *value, size_t count, const double *direction, size_t e
 }
 
 /* Compares the analytic derivative of loss() along a direction with the numerical one. */
-static void compare(const char *what, double (*loss)(void), lm_real *value,
-                    const lm_real *gradient, size_t count, const double *direction, size_t element)
+static void compare(const char *what, double (*loss)(void), lm_real *value, const lm_real *gradient,
+                    size_t count, const double *direction, size_t element)
 {
     double analytic = 0, numeric;
 
@@ -213,7 +218,8 @@ int main(void)
     int failed, tensors;
 
     openblas_set_num_threads(1);
-    set_up();
+    if (!make_stages())
+        return 99;
     tensors = stages[0].tensor_count + stages[1].tensor_count;
     tear_down();
 
