@@ -1,8 +1,6 @@
 /* The language model's own exponential in float, against the C library's in double. */
-#include <check.h>
-#include <stdlib.h>
-
 #include "examples/lm_real.h"
+#include "tests/lib/check_run.h"
 
 /* 175,001 places over the whole range, the ends included. */
 START_TEST(within_the_promised_error)
@@ -31,16 +29,9 @@ int main(void)
 {
     Suite *suite = suite_create("lm_exp");
     TCase *cases = tcase_create("exp");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_test(cases, within_the_promised_error);
     tcase_add_test(cases, beyond_the_range);
     suite_add_tcase(suite, cases);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_set_tap(runner, "-");
-    srunner_run_all(runner, CK_SILENT);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_run(suite);
 }

@@ -5,11 +5,9 @@
  * about e^2 = 1e-10: for every parameter tensor along a random direction, which touches all its
  * elements, and at single elements; likewise for the tensor at the stage boundary.
  */
-#include <check.h>
-#include <stdlib.h>
-
 #include "examples/lm_parameters.h"
 #include "examples/lm_random.h"
+#include "tests/lib/check_run.h"
 
 enum { SEED = 7, MICRO_BATCHES = 2, ELEMENTS = 5, BLOCKS_IN_FIRST = 2, STAGES = 2 };
 
@@ -214,8 +212,7 @@ int main(void)
 {
     Suite *suite = suite_create("lm_gradient");
     TCase *cases = tcase_create("gradient");
-    SRunner *runner = srunner_create(suite);
-    int failed, tensors;
+    int tensors;
 
     openblas_set_num_threads(1);
     if (!make_stages())
@@ -229,10 +226,5 @@ int main(void)
     tcase_add_test(cases, division_changes_nothing);
     tcase_add_test(cases, start_values);
     suite_add_tcase(suite, cases);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_set_tap(runner, "-");
-    srunner_run_all(runner, CK_SILENT);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_run(suite);
 }
