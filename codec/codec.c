@@ -1,4 +1,6 @@
 /* The public functions: parameters, encode, decode; each codec behind its row of the table. */
+#include "config.h"
+
 #include "codec/codec.h"
 
 #include "codec/bytes.h"
@@ -9,6 +11,9 @@
 static const codec_ops_t *const codecs[TAH_CODEC_COUNT] = {
     [TAH_CODEC_TAH] = &codec_tah,
     [TAH_CODEC_UNIFORM] = &codec_uniform,
+#ifdef HAVE_ZSTD
+    [TAH_CODEC_LOSSLESS] = &codec_lossless,
+#endif
 };
 
 static const codec_ops_t *codec_find(unsigned codec)

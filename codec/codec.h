@@ -36,5 +36,8 @@ typedef struct codec_ops {
 
 extern const codec_ops_t codec_tah;
 extern const codec_ops_t codec_uniform;
+#ifdef HAVE_ZSTD
+extern const codec_ops_t codec_lossless;
+#endif
 
 #endif

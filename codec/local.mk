@@ -1,4 +1,6 @@
-# libcodec.la: frames, codecs and kernels; linked into the library, the tools and the tests.
+# libcodec.la: frames, codecs and kernels; linked into the library, the tools and the tests by
+# CODEC_LIBS, as a convenience library cannot carry a static one.
+CODEC_LIBS = libcodec.la $(ZSTD_STATIC) -lm
 noinst_LTLIBRARIES += libcodec.la
 libcodec_la_SOURCES = \
 	%D%/tah.h %D%/names.c \
@@ -9,4 +11,8 @@ libcodec_la_SOURCES = \
 	%D%/convert.h %D%/convert.c \
 	%D%/kernels.h %D%/kernel_scalar.c %D%/dispatch.c
 libcodec_la_CFLAGS = $(AM_CFLAGS) $(TAH_CODEC_CFLAGS)
-libcodec_la_LIBADD = -lm
+
+if WITH_ZSTD
+libcodec_la_SOURCES += %D%/lossless.c
+libcodec_la_CFLAGS += $(ZSTD_CFLAGS)
+endif

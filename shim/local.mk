@@ -14,6 +14,6 @@ libtahmpi_la_SOURCES = \
 libtahmpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libtahmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,--version-script=$(top_srcdir)/%D%/shim.map
-libtahmpi_la_LIBADD = $(POLICY_LIBS) libcodec.la -lm
+libtahmpi_la_LIBADD = $(POLICY_LIBS) $(CODEC_LIBS)
 libtahmpi_la_DEPENDENCIES = libpolicy.la libcodec.la $(top_srcdir)/%D%/shim.map
 EXTRA_DIST += %D%/shim.map

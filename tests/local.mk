@@ -2,6 +2,6 @@
 include $(top_srcdir)/tests/lib/local.mk
 include $(top_srcdir)/tests/codec/local.mk
 include $(top_srcdir)/tests/golden/local.mk
+include $(top_srcdir)/tests/oracle/local.mk
 include $(top_srcdir)/tests/policy/local.mk
 include $(top_srcdir)/tests/shim/local.mk
-include $(top_srcdir)/tests/examples/local.mk

@@ -3,4 +3,4 @@ TESTS += %D%/policy
 %C%_policy_SOURCES = %D%/policy_tests.h %D%/policy_tests.c %D%/test_keys.c %D%/test_mistakes.c \
 	%D%/test_text.c %D%/test_match.c %D%/test_documents.c
 %C%_policy_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-%C%_policy_LDADD = $(POLICY_LIBS) libcodec.la $(CHECK_LIBS)
+%C%_policy_LDADD = $(POLICY_LIBS) $(CODEC_LIBS) $(CHECK_LIBS)
