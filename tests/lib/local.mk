@@ -3,6 +3,7 @@ check_LTLIBRARIES += libmt.la
 libmt_la_SOURCES = %D%/mt.h %D%/mt_internal.h %D%/mt_p2p.h %D%/mt.c %D%/mt_data.c %D%/mt_mpi.c \
 	%D%/mt_p2p.c
 libmt_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+noinst_HEADERS += %D%/check_run.h
 EXTRA_DIST += %D%/tap.sh %D%/launch.sh %D%/compare.sh %D%/report.sh
 # For tests/*/local.mk: how a test program is compiled and linked.
 # gcc takes MPI_STATUSES_IGNORE, a small number made a pointer, for a buffer that is too short.
