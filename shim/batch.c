@@ -53,6 +53,7 @@ bool batch_open(batch_t *batch, int count, MPI_Request *requests, MPI_Status *st
     batch->count = count;
     batch->program = requests;
     batch->failed_comm = MPI_COMM_WORLD;
+    batch->failed_persistent = false;
     batch_allocate(batch, (size_t)count, statuses == NULL ? (size_t)status_count : 0);
     if (statuses != NULL)
         batch->statuses = statuses;
@@ -83,9 +84,12 @@ int batch_completed(batch_t *batch, int i, MPI_Status *status, bool failed)
     if (pending == NULL)
         return MPI_SUCCESS;
     MPI_Comm comm = pending->in.comm;
+    bool persistent = pending->kind == PENDING_PERSISTENT_RECV;
     int error = requests_complete(pending, status, failed);
-    if (error != MPI_SUCCESS)
+    if (error != MPI_SUCCESS) {
         batch->failed_comm = comm;
+        batch->failed_persistent = persistent;
+    }
     return error;
 }
 

@@ -20,7 +20,8 @@ typedef struct batch {
     MPI_Request *handles;  /* the program's handles before the call, or the copy */
     pending_t **claims;
     void *heap;
-    MPI_Comm failed_comm;  /* of the first message that could not be restored */
+    MPI_Comm failed_comm;  /* of the last message that could not be restored */
+    bool failed_persistent;
     MPI_Request inline_handles[BATCH_INLINE];
     pending_t *inline_claims[BATCH_INLINE];
     MPI_Status inline_statuses[BATCH_INLINE];

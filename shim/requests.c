@@ -24,6 +24,7 @@ pending_t *pending_new(pending_kind_t kind)
     if (pending == NULL)
         return NULL;
     pending->kind = kind;
+    pending->active = kind != PENDING_PERSISTENT_SEND && kind != PENDING_PERSISTENT_RECV;
     pending->request = pending->inner = MPI_REQUEST_NULL;
     return pending;
 }
@@ -152,7 +153,7 @@ static void requests_copy_status(MPI_Status *to, const MPI_Status *from)
 void requests_settle(pending_t *pending, MPI_Status *status)
 {
     bool send = pending->kind == PENDING_SEND || pending->kind == PENDING_PERSISTENT_SEND;
-    if (send)
+    if (send || !pending->active)
         return;
     if (!pending->settled) {
         pending->settled_error = requests_restore(pending, status);
@@ -165,6 +166,10 @@ void requests_settle(pending_t *pending, MPI_Status *status)
 int requests_complete(pending_t *pending, MPI_Status *status, bool failed)
 {
     int error = MPI_SUCCESS;
+    if (!pending->active) {
+        requests_unclaim(pending);
+        return error;
+    }
     if (!failed && pending->settled) {
         error = pending->settled_error;
         requests_copy_status(status, &pending->settled_status);
@@ -179,7 +184,7 @@ int requests_complete(pending_t *pending, MPI_Status *status, bool failed)
     }
     buffers_give(pending->buffer);
     pending->buffer = NULL;
-    pending->settled = false;
+    pending->settled = pending->active = false;
     requests_release_range(pending);
     if (pending->inner != MPI_REQUEST_NULL) {
         pending->inner = MPI_REQUEST_NULL;

@@ -45,6 +45,7 @@ typedef struct pending {
     MPI_Request request; /* what the program holds */
     pending_kind_t kind;
     bool claimed;
+    bool active;         /* of persistent ones: started and not completed; always, of others */
     bool settled;        /* restored already, for MPI_Request_get_status: with what follows */
     int settled_error;
     MPI_Status settled_status;

@@ -77,6 +77,22 @@ static inline void status_set_bytes(MPI_Status *status, uint64_t bytes)
 }
 
 /*
+ * MPICH's probes set MPI_ERROR, other calls with one status leave it alone. What a call of ours
+ * leaves alone stays this value, and status_give then leaves the program's alone too.
+ */
+#define STATUS_UNTOUCHED (-0x7a0001)
+
+/* Gives a status to the program, which may not want one. */
+static inline void status_give(MPI_Status *status, const MPI_Status *got)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    int error = got->MPI_ERROR == STATUS_UNTOUCHED ? status->MPI_ERROR : got->MPI_ERROR;
+    *status = *got;
+    status->MPI_ERROR = error;
+}
+
+/*
  * Whether errors of the wait and test families, and of receives of matched messages, go to the
  * handler of the communicator (Open MPI) or to that of MPI_COMM_WORLD (MPICH).
  */

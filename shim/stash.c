@@ -119,14 +119,13 @@ bool stash_arrived(stash_entry_t *entry, bool wait)
     return true;
 }
 
-void stash_logical_status(const stash_entry_t *entry, MPI_Status *status)
+void stash_logical_status(const stash_entry_t *entry, bool matched, MPI_Status *status)
 {
-    if (status == MPI_STATUS_IGNORE)
-        return;
-    int error = status->MPI_ERROR;
-    *status = entry->status;
-    status->MPI_ERROR = error;
-    if (entry->buffer != NULL)
+    MPI_Status got = entry->status;
+    if (!matched)
+        got.MPI_ERROR = entry->probe_error;
+    status_give(status, &got);
+    if (entry->buffer != NULL && status != MPI_STATUS_IGNORE)
         status_set_bytes(status, message_logical_bytes(entry->buffer->data,
                                                        status_bytes(&entry->status)));
 }
@@ -142,20 +141,27 @@ bool stash_has(comm_t *comm, int source, int tag)
     return *stash_find(comm, source, tag) != NULL;
 }
 
+static bool stash_ready(stash_entry_t *entry)
+{
+    return entry != NULL && (!stash_must_look(entry) || stash_arrived(entry, false));
+}
+
 bool stash_peek(comm_t *comm, int source, int tag, MPI_Status *status)
 {
     stash_entry_t *entry = *stash_find(comm, source, tag);
-    if (entry == NULL || (stash_must_look(entry) && !stash_arrived(entry, false)))
+    if (!stash_ready(entry))
         return false;
-    stash_logical_status(entry, status);
+    stash_logical_status(entry, false, status);
     return true;
 }
 
 bool stash_take(comm_t *comm, int source, int tag, MPI_Status *status, stash_entry_t **taken)
 {
-    if (!stash_peek(comm, source, tag, status))
+    stash_entry_t **link = stash_find(comm, source, tag);
+    if (!stash_ready(*link))
         return false;
-    *taken = stash_unlink(stash_find(comm, source, tag));
+    *taken = stash_unlink(link);
+    stash_logical_status(*taken, true, status);
     return true;
 }
 
@@ -170,20 +176,24 @@ stash_entry_t *stash_new(MPI_Comm comm, MPI_Message message, const MPI_Status *s
     entry->message = message;
     entry->request = MPI_REQUEST_NULL;
     entry->status = *status;
+    entry->probe_error = STATUS_UNTOUCHED;
     return entry;
 }
 
 /* The next message of that source, matched by tag so that no receive's message is taken. */
 static stash_entry_t *stash_pull_one(comm_t *comm, int source)
 {
-    MPI_Status head;
+    MPI_Status head = {.MPI_ERROR = STATUS_UNTOUCHED}, got = head;
     MPI_Message message;
     int found = 0;
     pmpi.Iprobe(source, MPI_ANY_TAG, comm->handle, &found, &head);
     if (!found || (shim.threads && announce_matches(comm->handle, source, head.MPI_TAG)))
         return NULL;
-    pmpi.Improbe(source, head.MPI_TAG, comm->handle, &found, &message, &head);
-    return found ? stash_new(comm->handle, message, &head) : NULL;
+    pmpi.Improbe(source, head.MPI_TAG, comm->handle, &found, &message, &got);
+    stash_entry_t *entry = found ? stash_new(comm->handle, message, &got) : NULL;
+    if (entry != NULL)
+        entry->probe_error = head.MPI_ERROR;
+    return entry;
 }
 
 void stash_pull(comm_t *comm, int source, int tag)

@@ -28,7 +28,8 @@
 typedef struct stash_entry {
     struct stash_entry *next;
     MPI_Comm comm;
-    MPI_Status status;   /* as MPI gave it: source, tag, length on the wire */
+    MPI_Status status;   /* as a matched probe gave it: source, tag, length on the wire */
+    int probe_error;     /* what a plain probe puts into MPI_ERROR, or STATUS_UNTOUCHED */
     MPI_Message message; /* held, not received; MPI_MESSAGE_NULL once it is being received */
     MPI_Request request; /* of the receive into buffer; never waited for before the program does */
     buffer_t *buffer;
@@ -97,8 +98,8 @@ int stash_start(stash_entry_t *entry);
 /* Whether the entry's bytes have arrived; blocks until they have if wait is true. */
 bool stash_arrived(stash_entry_t *entry, bool wait);
 
-/* The status the program must see of an arrived entry. */
-void stash_logical_status(const stash_entry_t *entry, MPI_Status *status);
+/* The status the program must see of an arrived entry, from a matched or a plain probe. */
+void stash_logical_status(const stash_entry_t *entry, bool matched, MPI_Status *status);
 
 /*
  * Handles for matched messages that are in our hands: the program gets one of ours, or MPI's own

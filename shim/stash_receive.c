@@ -35,6 +35,7 @@ int stash_receive(stash_entry_t *entry, const incoming_t *in, MPI_Status *status
                   int (*raise)(MPI_Comm comm, int code))
 {
     MPI_Status got = entry->status;
+    got.MPI_ERROR = STATUS_UNTOUCHED;
     int rc;
     /* One that is too long goes through memory of ours: MPI would raise that at another handler. */
     if (stash_direct(entry) && status_bytes(&got) <= incoming_capacity(in)) {
@@ -47,10 +48,7 @@ int stash_receive(stash_entry_t *entry, const incoming_t *in, MPI_Status *status
         rc = MPI_ERR_NO_MEM;
     }
     stash_free(entry);
-    if (status != MPI_STATUS_IGNORE) {
-        got.MPI_ERROR = status->MPI_ERROR;
-        *status = got;
-    }
+    status_give(status, &got);
     return rc == MPI_SUCCESS ? rc : raise(in->comm, rc);
 }
 

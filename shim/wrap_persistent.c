@@ -147,11 +147,8 @@ static bool persistent_start_recv(pending_t *pending, int *rc)
 }
 
 /* True: the request needs no start by MPI; *rc is the result. */
-static bool persistent_start(MPI_Request request, int *rc)
+static bool persistent_start(pending_t *pending, int *rc)
 {
-    pending_t *pending = requests_find(request);
-    if (pending == NULL)
-        return false;
     if (pending->kind == PENDING_PERSISTENT_SEND)
         return persistent_start_send(pending, rc);
     return pending->kind == PENDING_PERSISTENT_RECV && persistent_start_recv(pending, rc);
@@ -160,8 +157,11 @@ static bool persistent_start(MPI_Request request, int *rc)
 int wrap_start(MPI_Request *request)
 {
     int rc = MPI_SUCCESS;
-    if (request == NULL || !persistent_start(*request, &rc))
+    pending_t *pending = request == NULL ? NULL : requests_find(*request);
+    if (pending == NULL || !persistent_start(pending, &rc))
         rc = next.MPI_Start(request);
+    if (pending != NULL && rc == MPI_SUCCESS)
+        pending->active = true;
     stash_unannounce();
     return rc;
 }

@@ -7,16 +7,6 @@
 #include "shim/stash.h"
 #include "shim/wrap.h"
 
-/* Gives a status to the program as MPI does: all of it but MPI_ERROR. */
-static void probe_status(MPI_Status *status, const MPI_Status *got)
-{
-    if (status == MPI_STATUS_IGNORE)
-        return;
-    int error = status->MPI_ERROR;
-    *status = *got;
-    status->MPI_ERROR = error;
-}
-
 /* Whether nothing is in a stash, or about to be. */
 static bool probe_no_stash(void)
 {
@@ -26,7 +16,7 @@ static bool probe_no_stash(void)
 typedef enum probe_result {
     PROBE_NOTHING, /* no message that matches, or one whose first bytes are on their way */
     PROBE_MESSAGE, /* in the stash; status is its logical one */
-    PROBE_PLAIN,   /* at MPI, and cannot be a frame; status is MPI's */
+    PROBE_PLAIN,   /* at MPI, and cannot be a frame; status is MPI's, unless it is to be taken */
 } probe_result_t;
 
 static probe_result_t probe_stash(comm_t *comm, int source, int tag, MPI_Status *status,
@@ -41,7 +31,7 @@ static probe_result_t probe_stash(comm_t *comm, int source, int tag, MPI_Status 
 static probe_result_t probe_look(comm_t *comm, int source, int tag, MPI_Status *status,
                                  stash_entry_t **take)
 {
-    MPI_Status head;
+    MPI_Status head = {.MPI_ERROR = STATUS_UNTOUCHED};
     int found = 0;
     if (stash_has(comm, source, tag))
         return probe_stash(comm, source, tag, status, take);
@@ -49,7 +39,8 @@ static probe_result_t probe_look(comm_t *comm, int source, int tag, MPI_Status *
     if (!found)
         return PROBE_NOTHING;
     if (!message_maybe_frame(&head)) {
-        probe_status(status, &head);
+        if (take == NULL)
+            status_give(status, &head);
         return PROBE_PLAIN;
     }
     atomic_fetch_add(&stash_pullers, 1);
@@ -72,7 +63,7 @@ static probe_result_t probe_once(MPI_Comm handle, int source, int tag, MPI_Statu
 
 int wrap_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    MPI_Status got;
+    MPI_Status got = {.MPI_ERROR = STATUS_UNTOUCHED};
     bool plain = probe_no_stash();
     if (plain) {
         /* MPI checks the arguments here, before a lock of ours is held. */
@@ -80,7 +71,7 @@ int wrap_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
         if (rc != MPI_SUCCESS || (!*flag && probe_no_stash()))
             return wrap_done(rc);
         if (source == MPI_PROC_NULL || (!message_maybe_frame(&got) && probe_no_stash())) {
-            probe_status(status, &got);
+            status_give(status, &got);
             return wrap_done(rc);
         }
     }
@@ -94,7 +85,7 @@ int wrap_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
  */
 int wrap_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    MPI_Status got;
+    MPI_Status got = {.MPI_ERROR = STATUS_UNTOUCHED};
     if (source == MPI_PROC_NULL)
         return next.MPI_Probe(source, tag, comm, status);
     if (!shim.threads && probe_no_stash()) {
@@ -102,7 +93,7 @@ int wrap_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         if (rc != MPI_SUCCESS)
             return rc;
         if (!message_maybe_frame(&got)) {
-            probe_status(status, &got);
+            status_give(status, &got);
             return wrap_done(rc);
         }
     }
@@ -125,7 +116,7 @@ static bool probe_match(int source, int tag, MPI_Comm comm, MPI_Message *message
                         MPI_Status *status)
 {
     stash_entry_t *entry = NULL;
-    MPI_Status got;
+    MPI_Status got = {.MPI_ERROR = STATUS_UNTOUCHED};
     int flag = 0;
     switch (probe_once(comm, source, tag, status, &entry)) {
     case PROBE_NOTHING:
@@ -140,14 +131,14 @@ static bool probe_match(int source, int tag, MPI_Comm comm, MPI_Message *message
     if (!flag)
         return false;
     if (!message_maybe_frame(&got)) {
-        probe_status(status, &got);
+        status_give(status, &got);
         return true;
     }
     /* Another thread took what was looked at, and this is the next one. */
     entry = stash_new(comm, *message, &got);
     if (entry == NULL || !stash_arrived(entry, true))
         return false;
-    stash_logical_status(entry, status);
+    stash_logical_status(entry, true, status);
     *message = stash_message_give(entry);
     return true;
 }
@@ -155,7 +146,7 @@ static bool probe_match(int source, int tag, MPI_Comm comm, MPI_Message *message
 int wrap_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
                  MPI_Status *status)
 {
-    MPI_Status got;
+    MPI_Status got = {.MPI_ERROR = STATUS_UNTOUCHED};
     if (source == MPI_PROC_NULL)
         return next.MPI_Improbe(source, tag, comm, flag, message, status);
     if (probe_no_stash()) {
@@ -169,7 +160,7 @@ int wrap_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 
 int wrap_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-    MPI_Status got;
+    MPI_Status got = {.MPI_ERROR = STATUS_UNTOUCHED};
     int flag;
     if (source == MPI_PROC_NULL)
         return next.MPI_Mprobe(source, tag, comm, message, status);

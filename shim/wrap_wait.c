@@ -22,15 +22,15 @@ static MPI_Status *many_statuses(MPI_Status *statuses)
 /* After a call that completes at most one request, number i of the batch. */
 static int close_one(batch_t *batch, int i, int rc, MPI_Status *status)
 {
-    MPI_Comm comm = MPI_COMM_WORLD;
     int error = MPI_SUCCESS;
-    if (i >= 0 && i < batch->count && (rc == MPI_SUCCESS || batch_is_gone(batch, i))) {
+    if (i >= 0 && i < batch->count && (rc == MPI_SUCCESS || batch_is_gone(batch, i)))
         error = batch_completed(batch, i, status, rc != MPI_SUCCESS);
-        comm = batch->failed_comm;
-    }
+    MPI_Comm comm = batch->failed_comm;
+    bool persistent = batch->failed_persistent;
     batch_close(batch);
+    /* MPICH remembers the communicator of persistent requests alone. */
     if (error != MPI_SUCCESS)
-        rc = errors_raise_request(comm, error);
+        rc = persistent ? errors_raise(comm, error) : errors_raise_request(comm, error);
     return wrap_done(rc);
 }
 
