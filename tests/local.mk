@@ -6,3 +6,4 @@ include $(top_srcdir)/tests/oracle/local.mk
 include $(top_srcdir)/tests/policy/local.mk
 include $(top_srcdir)/tests/shim/local.mk
 include $(top_srcdir)/tests/examples/local.mk
+include $(top_srcdir)/tests/tools/local.mk

@@ -1,0 +1,35 @@
+/* The tahmpi command: what its subcommands share. The command is not linked to MPI. */
+#ifndef TAHMPI_H
+#define TAHMPI_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+/* Exit status of the command and of every subcommand. */
+enum tahmpi_exit {
+    TAHMPI_GOOD = 0,
+    TAHMPI_BAD = 1,   /* what was asked about is not all right */
+    TAHMPI_USAGE = 2, /* a wrong command line */
+};
+
+/*
+ * The subcommands: each parses its arguments (argv[0] is "tahmpi NAME"), prints to standard
+ * output, complaints to standard error, and returns an exit status.
+ */
+int tahmpi_check(int argc, char **argv);
+int tahmpi_info(int argc, char **argv);
+
+/* Parses options with argp; wrong ones end the process with one sentence and TAHMPI_USAGE. */
+void tahmpi_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/*
+ * Prints "label  text" with the text broken between words, its lines starting in one column and
+ * ending before column 100.
+ */
+void tahmpi_print_field(const char *label, const char *text);
+
+/* The same with the text made as by printf. */
+__attribute__((format(printf, 2, 3))) void tahmpi_print_fieldf(const char *label,
+                                                               const char *format, ...);
+
+#endif

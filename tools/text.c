@@ -1,0 +1,52 @@
+/* Command lines in, columns of text out. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/tahmpi.h"
+
+enum { LABEL_COLUMNS = 12, TEXT_COLUMNS = 99 - LABEL_COLUMNS };
+
+void tahmpi_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    argp_err_exit_status = TAHMPI_USAGE;
+    argp_parse(argp, argc, argv, 0, NULL, input);
+}
+
+void tahmpi_print_field(const char *label, const char *text)
+{
+    do {
+        size_t length = strlen(text), next;
+        if (length > TEXT_COLUMNS) {
+            length = TEXT_COLUMNS;
+            while (length > 0 && text[length] != ' ')
+                length--;
+            if (length == 0) /* a long word, such as a path, stays whole */
+                length = strcspn(text, " ");
+        }
+        next = length + strspn(text + length, " ");
+        printf("%-*s%.*s\n", LABEL_COLUMNS, label, (int)length, text);
+        text += next;
+        label = "";
+    } while (*text);
+}
+
+void tahmpi_print_fieldf(const char *label, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    int length;
+
+    va_start(arguments, format);
+    length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        fprintf(stderr, "tahmpi: out of memory\n");
+        exit(TAHMPI_BAD);
+    }
+    tahmpi_print_field(label, text);
+    free(text);
+}
