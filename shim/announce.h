@@ -5,8 +5,9 @@
 #ifndef SHIM_ANNOUNCE_H
 #define SHIM_ANNOUNCE_H
 
-#include <mpi.h>
 #include <stdbool.h>
+
+#include "shim/mpi_header.h"
 
 /* Announces this thread's receive; the announcement is visible to all threads on return. */
 void announce_begin(MPI_Comm comm, int source, int tag);

@@ -4,9 +4,9 @@
 #ifndef SHIM_BATCH_H
 #define SHIM_BATCH_H
 
-#include <mpi.h>
 #include <stdbool.h>
 
+#include "shim/mpi_header.h"
 #include "shim/requests.h"
 
 #define BATCH_INLINE 64 /* requests that need no memory from the heap */

@@ -35,6 +35,10 @@ struct calls_next next = {
 
 struct calls_own pmpi;
 
+#ifdef OPEN_MPI
+struct mpi_header_objects mpi_header_objects;
+#endif
+
 /*
  * The MPI library itself. RTLD_NEXT does not see it where it was loaded into a local scope, as
  * the extension modules of interpreters are; its soname finds it there.
@@ -92,6 +96,11 @@ static void calls_fill(void)
         next.name = symbol != NULL ? (__typeof__(next.name))symbol : missing_##name;               \
     } while (0);
 #include "shim/calls_each.h"
+#ifdef OPEN_MPI
+#define X(name) mpi_header_objects.name = calls_find(mpi, #name);
+    MPI_HEADER_OBJECTS(X)
+#undef X
+#endif
 #define X(name) pmpi.name = (__typeof__(pmpi.name))calls_find(mpi, "PMPI_" #name);
     CALLS_OWN(X)
     CALLS_OWN_LARGE(X)

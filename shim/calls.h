@@ -10,8 +10,9 @@
 #ifndef SHIM_CALLS_H
 #define SHIM_CALLS_H
 
-#include <mpi.h>
 #include <stdbool.h>
+
+#include "shim/mpi_header.h"
 
 struct calls_next {
 #define EACH(kind, name, base, large, body, formals, ...) int(*name) formals;

@@ -8,7 +8,6 @@
 #ifndef SHIM_COMMS_H
 #define SHIM_COMMS_H
 
-#include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,6 +15,7 @@
 
 #include "policy/policy.h"
 #include "shim/handle_table.h"
+#include "shim/mpi_header.h"
 
 struct stash_entry;
 

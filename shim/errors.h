@@ -5,7 +5,7 @@
 #ifndef SHIM_ERRORS_H
 #define SHIM_ERRORS_H
 
-#include <mpi.h>
+#include "shim/mpi_header.h"
 
 /*
  * The code for a frame that cannot be decoded, of a class of our own; made at first use. The

@@ -6,11 +6,11 @@
 #ifndef SHIM_MESSAGE_H
 #define SHIM_MESSAGE_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "shim/buffers.h"
+#include "shim/mpi_header.h"
 #include "shim/shim.h"
 #include "shim/types.h"
 

@@ -10,7 +10,6 @@
 #ifndef SHIM_REQUESTS_H
 #define SHIM_REQUESTS_H
 
-#include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +17,7 @@
 #include "shim/buffers.h"
 #include "shim/handle_table.h"
 #include "shim/message.h"
+#include "shim/mpi_header.h"
 
 typedef enum pending_kind {
     PENDING_SEND,

@@ -5,7 +5,6 @@
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
 
-#include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +12,7 @@
 
 #include "codec/tah.h"
 #include "policy/policy.h"
+#include "shim/mpi_header.h"
 #include "shim/settings.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)

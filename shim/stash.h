@@ -15,7 +15,6 @@
 #ifndef SHIM_STASH_H
 #define SHIM_STASH_H
 
-#include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -23,6 +22,7 @@
 #include "shim/comms.h"
 #include "shim/handle_table.h"
 #include "shim/message.h"
+#include "shim/mpi_header.h"
 #include "shim/requests.h"
 
 typedef struct stash_entry {

@@ -5,7 +5,6 @@
 #ifndef SHIM_TYPES_H
 #define SHIM_TYPES_H
 
-#include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +12,7 @@
 
 #include "policy/policy.h"
 #include "shim/handle_table.h"
+#include "shim/mpi_header.h"
 
 typedef struct type {
     uintptr_t key;

@@ -6,10 +6,10 @@
 #ifndef SHIM_WRAP_H
 #define SHIM_WRAP_H
 
-#include <mpi.h>
 #include <stdbool.h>
 
 #include "shim/calls.h"
+#include "shim/mpi_header.h"
 #include "shim/requests.h"
 #include "shim/shim.h"
 
