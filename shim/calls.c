@@ -56,6 +56,18 @@ static void *calls_find(void *mpi, const char *name)
     return symbol;
 }
 
+#ifdef OPEN_MPI
+/*
+ * Not the next definition but the one in force: an executable may hold its own copy of an object
+ * that libmpi defines, and libmpi then uses that copy too.
+ */
+static void *calls_find_object(void *mpi, const char *name)
+{
+    void *object = dlsym(RTLD_DEFAULT, name);
+    return object == NULL && mpi != NULL ? dlsym(mpi, name) : object;
+}
+#endif
+
 /* Handles differ in size between the MPIs, so not even passing through would be safe. */
 static void calls_refuse(const char *path)
 {
@@ -97,7 +109,7 @@ static void calls_fill(void)
     } while (0);
 #include "shim/calls_each.h"
 #ifdef OPEN_MPI
-#define X(name) mpi_header_objects.name = calls_find(mpi, #name);
+#define X(name) mpi_header_objects.name = calls_find_object(mpi, #name);
     MPI_HEADER_OBJECTS(X)
 #undef X
 #endif

@@ -35,3 +35,9 @@ int errors_raise_request(MPI_Comm comm, int code)
 {
     return errors_raise(SHIM_WAIT_ERRORS_TO_COMM ? comm : MPI_COMM_WORLD, code);
 }
+
+int errors_raise_in_status(MPI_Comm comm, int code)
+{
+    errors_raise_request(comm, SHIM_WAIT_ERRORS_TO_COMM ? code : MPI_ERR_IN_STATUS);
+    return MPI_ERR_IN_STATUS;
+}

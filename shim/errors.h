@@ -22,4 +22,10 @@ int errors_raise(MPI_Comm comm, int code);
  */
 int errors_raise_request(MPI_Comm comm, int code);
 
+/*
+ * The same for a call with an array of statuses: returns MPI_ERR_IN_STATUS, which MPICH's handlers
+ * are called with too, while Open MPI's are called with code.
+ */
+int errors_raise_in_status(MPI_Comm comm, int code);
+
 #endif

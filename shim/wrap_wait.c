@@ -92,7 +92,8 @@ static int close_many(batch_t *batch, int completed, const int *indices, int rc)
     bool marked;
     if (rc != MPI_SUCCESS)
         pmpi.Error_class(rc, &class);
-    bool in_status = class == MPI_ERR_IN_STATUS, failed = false;
+    bool in_status = class == MPI_ERR_IN_STATUS;
+    int failed = MPI_SUCCESS;
     marked = in_status;
     for (int k = 0; k < completed; k++) {
         int i = indices != NULL ? indices[k] : k;
@@ -103,13 +104,13 @@ static int close_many(batch_t *batch, int completed, const int *indices, int rc)
         int error = batch_completed(batch, i, status, wrong);
         if (error != MPI_SUCCESS) {
             mark_error(batch->statuses, completed, k, error, &marked);
-            failed = true;
+            failed = failed == MPI_SUCCESS ? error : failed;
         }
     }
     MPI_Comm comm = batch->failed_comm;
     batch_close(batch);
-    if (failed && rc == MPI_SUCCESS)
-        rc = errors_raise_request(comm, MPI_ERR_IN_STATUS);
+    if (failed != MPI_SUCCESS && rc == MPI_SUCCESS)
+        rc = errors_raise_in_status(comm, failed);
     return wrap_done(rc);
 }
 
