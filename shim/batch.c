@@ -35,11 +35,13 @@ static void batch_allocate(batch_t *batch, size_t count, size_t status_count)
 /* Under threads, and where inner requests must be swapped in, claims come before the call. */
 static void batch_claim(batch_t *batch)
 {
-    for (int i = 0; i < batch->count; i++) {
-        pending_t *pending = requests_claim(batch->program[i]);
-        bool inner = pending != NULL && pending->inner != MPI_REQUEST_NULL;
-        batch->claims[i] = pending;
-        batch->handles[i] = inner ? pending->inner : batch->program[i];
+    batch->outer = requests_claim(batch->program, batch->count, batch->claims);
+    memcpy(batch->handles, batch->program, (size_t)batch->count * sizeof *batch->handles);
+    bool inner = atomic_load_explicit(&requests_inner, memory_order_relaxed) != 0;
+    for (int i = 0; inner && i < batch->count; i++) {
+        pending_t *pending = batch->claims[i];
+        if (pending != NULL && pending->inner != MPI_REQUEST_NULL)
+            batch->handles[i] = pending->inner;
     }
     batch->requests = batch->handles;
 }
@@ -79,7 +81,7 @@ int batch_completed(batch_t *batch, int i, MPI_Status *status, bool failed)
         if (!inner)
             batch->program[i] = batch->requests[i];
     } else {
-        pending = requests_claim(batch->handles[i]);
+        pending = requests_find(batch->handles[i]);
     }
     if (pending == NULL)
         return MPI_SUCCESS;
@@ -103,10 +105,7 @@ bool batch_is_gone(const batch_t *batch, int i)
 
 void batch_close(batch_t *batch)
 {
-    if (batch->swapped) {
-        for (int i = 0; i < batch->count; i++)
-            if (batch->claims[i] != NULL)
-                requests_unclaim(batch->claims[i]);
-    }
+    if (batch->swapped)
+        requests_release(batch->outer);
     free(batch->heap);
 }

@@ -17,6 +17,7 @@ typedef struct batch {
     MPI_Request *requests; /* what MPI is to be given */
     MPI_Status *statuses;  /* where MPI is to put its statuses: the program's, or our own */
     bool swapped;          /* requests is a copy; claims hold what was found in the table */
+    unsigned long outer;   /* what ends the claims */
     MPI_Request *handles;  /* the program's handles before the call, or the copy */
     pending_t **claims;
     void *heap;

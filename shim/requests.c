@@ -9,6 +9,7 @@
 #include "shim/log.h"
 #include "shim/requests.h"
 #include "shim/shim.h"
+#include "shim/thread.h"
 
 atomic_int requests_entered, requests_inner, requests_freed;
 
@@ -16,6 +17,7 @@ static pthread_mutex_t requests_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t requests_poll_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pending_t *requests_table;
 static pending_t *requests_abandoned;
+static unsigned long requests_changes; /* of the table, and of who owns what in it */
 static void *requests_ranges; /* tree of receive buffers in use, no two of which overlap */
 
 pending_t *pending_new(pending_kind_t kind)
@@ -74,6 +76,7 @@ void requests_enter(pending_t *pending, MPI_Request request)
     pending->key = HANDLE_KEY(request);
     shim_lock(&requests_mutex);
     HASH_ADD(hh, requests_table, key, sizeof pending->key, pending);
+    requests_changes++;
     bool entered = pending->hh.tbl != NULL;
     if (entered)
         atomic_fetch_add_explicit(&requests_entered, 1, memory_order_relaxed);
@@ -90,25 +93,75 @@ static pending_t *requests_get(MPI_Request request)
     return pending;
 }
 
-pending_t *requests_claim(MPI_Request request)
+/* What a thread claimed last, for the next call with the same requests. */
+#define REQUESTS_REMEMBERED 64
+
+SHIM_THREAD struct {
+    unsigned long call; /* 0: nothing remembered */
+    unsigned long changes;
+    int count;
+    MPI_Request handles[REQUESTS_REMEMBERED];
+    pending_t *claims[REQUESTS_REMEMBERED];
+} requests_last;
+
+static bool requests_is_claimed(const pending_t *pending, const thread_slot_t *slot)
 {
-    if (request == MPI_REQUEST_NULL)
-        return NULL;
-    shim_lock(&requests_mutex);
-    pending_t *pending = requests_get(request);
-    if (pending != NULL && pending->claimed)
-        pending = NULL;
-    if (pending != NULL)
-        pending->claimed = true;
-    shim_unlock(&requests_mutex);
-    return pending;
+    return pending->owner != NULL && pending->owner != slot &&
+           atomic_load_explicit(&pending->owner->call, memory_order_acquire) == pending->call;
 }
 
-void requests_unclaim(pending_t *pending)
+static void requests_claim_each(const MPI_Request *handles, int count, pending_t **claims,
+                                thread_slot_t *slot, unsigned long call)
 {
+    for (int i = 0; i < count; i++) {
+        pending_t *pending = handles[i] == MPI_REQUEST_NULL ? NULL : requests_get(handles[i]);
+        if (pending != NULL && requests_is_claimed(pending, slot))
+            pending = NULL;
+        claims[i] = pending;
+        if (pending == NULL)
+            continue;
+        requests_changes += pending->owner != slot; /* what its last owner remembers is void */
+        pending->owner = slot;
+        pending->call = call;
+    }
+}
+
+static void requests_remember(const MPI_Request *handles, int count, pending_t **claims,
+                              unsigned long call)
+{
+    requests_last.call = count <= REQUESTS_REMEMBERED ? call : 0;
+    if (requests_last.call == 0)
+        return;
+    requests_last.changes = requests_changes;
+    requests_last.count = count;
+    memcpy(requests_last.handles, handles, (size_t)count * sizeof *handles);
+    memcpy(requests_last.claims, claims, (size_t)count * sizeof *claims);
+}
+
+unsigned long requests_claim(const MPI_Request *handles, int count, pending_t **claims)
+{
+    static unsigned long calls;
+    thread_slot_t *slot = thread_slot();
+    unsigned long outer = atomic_load_explicit(&slot->call, memory_order_relaxed);
     shim_lock(&requests_mutex);
-    pending->claimed = false;
+    if (requests_last.call != 0 && requests_last.changes == requests_changes &&
+        requests_last.count == count &&
+        memcmp(requests_last.handles, handles, (size_t)count * sizeof *handles) == 0) {
+        atomic_store_explicit(&slot->call, requests_last.call, memory_order_release);
+        memcpy(claims, requests_last.claims, (size_t)count * sizeof *claims);
+    } else {
+        unsigned long call = ++calls;
+        requests_claim_each(handles, count, claims, slot, call);
+        atomic_store_explicit(&slot->call, call, memory_order_release);
+        requests_remember(handles, count, claims, call);
+    }
     shim_unlock(&requests_mutex);
+    return outer;
+}
+
+void requests_release(unsigned long outer)
+{
+    atomic_store_explicit(&thread_slot()->call, outer, memory_order_release);
 }
 
 pending_t *requests_find(MPI_Request request)
@@ -125,6 +178,7 @@ void requests_remove(pending_t *pending)
 {
     shim_lock(&requests_mutex);
     HASH_DEL(requests_table, pending);
+    requests_changes++;
     atomic_fetch_sub_explicit(&requests_entered, 1, memory_order_relaxed);
     shim_unlock(&requests_mutex);
 }
@@ -166,10 +220,8 @@ void requests_settle(pending_t *pending, MPI_Status *status)
 int requests_complete(pending_t *pending, MPI_Status *status, bool failed)
 {
     int error = MPI_SUCCESS;
-    if (!pending->active) {
-        requests_unclaim(pending);
+    if (!pending->active)
         return error;
-    }
     if (!failed && pending->settled) {
         error = pending->settled_error;
         requests_copy_status(status, &pending->settled_status);
@@ -190,7 +242,6 @@ int requests_complete(pending_t *pending, MPI_Status *status, bool failed)
         pending->inner = MPI_REQUEST_NULL;
         atomic_fetch_sub(&requests_inner, 1);
     }
-    requests_unclaim(pending);
     return error;
 }
 

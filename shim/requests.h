@@ -3,9 +3,10 @@
  *
  * The key is the handle that the program holds. Handles are neither unique nor stable: MPICH gives
  * one shared handle to all sends that complete at once (those are never entered), and reuses a
- * handle as soon as it has completed. So a completion call first claims the entries of its
- * handles, before MPI can free one of them, and gives back the claims of those that did not
- * complete. Nobody else's completion call touches a claimed entry.
+ * handle as soon as it has completed. So under threads a completion call first claims the entries
+ * of its handles, before MPI can free one of them. Nobody else's completion call touches a claimed
+ * entry. A claim is the number of a call and holds while its thread is in that call, so that
+ * polling the same requests again and again claims and unclaims them all by one store each.
  */
 #ifndef SHIM_REQUESTS_H
 #define SHIM_REQUESTS_H
@@ -44,7 +45,8 @@ typedef struct pending {
     uintptr_t key;
     MPI_Request request; /* what the program holds */
     pending_kind_t kind;
-    bool claimed;
+    struct thread_slot *owner; /* of the latest claim, */
+    unsigned long call;        /* which holds while the owner is in this call */
     bool active;         /* of persistent ones: started and not completed; always, of others */
     bool settled;        /* restored already, for MPI_Request_get_status: with what follows */
     int settled_error;
@@ -71,16 +73,20 @@ void pending_free(pending_t *pending);
 /* Enters a pending request under the handle that MPI has just given. */
 void requests_enter(pending_t *pending, MPI_Request request);
 
-/* The entry of a handle, claimed; NULL where there is none or another call has claimed it. */
-pending_t *requests_claim(MPI_Request request);
+/*
+ * Begins a completion call: claims the entries of count handles and puts them into claims, NULL
+ * where there is none or another thread's call has claimed it. Returns what requests_release ends
+ * it with, which gives back the claims of entries that are still in the table.
+ */
+unsigned long requests_claim(const MPI_Request *handles, int count, pending_t **claims);
 
-void requests_unclaim(pending_t *pending);
+void requests_release(unsigned long outer);
 
-/* The entry of a handle, claimed or not: for calls that complete nothing. */
+/* The entry of a handle, claimed or not: where no other thread may complete it meanwhile. */
 pending_t *requests_find(MPI_Request request);
 
 /*
- * What a claimed entry's completion asks for: decodes, gives memory back, corrects status. Removes
+ * What an entry's completion asks for: decodes, gives memory back, corrects status. Removes
  * and frees the entry, or makes it inactive if it is persistent. failed: MPI has reported an error
  * for it in this very status, so there is nothing to decode.
  * Returns MPI_SUCCESS or an error code, not raised.

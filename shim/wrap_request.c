@@ -28,7 +28,7 @@ static int wrap_free_persistent(pending_t *pending, MPI_Request *request)
 
 int wrap_request_free(MPI_Request *request)
 {
-    pending_t *pending = request == NULL ? NULL : requests_claim(*request);
+    pending_t *pending = request == NULL ? NULL : requests_find(*request);
     if (LIKELY(pending == NULL))
         return next.MPI_Request_free(request);
     int rc = MPI_SUCCESS;
