@@ -213,20 +213,23 @@ static bool agree_greet(const settings_t *own, const char *text, size_t bytes)
     return !disabled;
 }
 
-/* What was wrong with a rank's settings ends the job, unless it was asked to keep out of it. */
+/*
+ * What was wrong with rank 0's settings, which hold for all, ends the job, unless it was asked to
+ * keep out of it.
+ */
 static char *agree_check_own(const settings_t *own, const char *why, size_t *bytes)
 {
-    char reason[SETTINGS_PATH_BYTES + 256];
-    if (why[0] != '\0' && !own->disable) {
+    policy_errors_t errors;
+    if (why[0] != '\0' && !own->disable && shim.rank == 0) {
         log_error("%s", why);
         agree_abort();
     }
     if (own->policy[0] == '\0' || own->disable)
         return NULL;
-    char *text = settings_read_policy(own->policy, bytes, reason, sizeof reason);
+    char *text = policy_read(own->policy, bytes, &errors);
     /* Only rank 0 needs the file: others may be on hosts that do not have it. */
     if (text == NULL && shim.rank == 0) {
-        log_error("%s", reason);
+        log_error("TAHMPI_POLICY: %s", errors.text);
         agree_abort();
     }
     return text;

@@ -47,6 +47,8 @@ void log_write(log_level_t level, const char *format, ...)
     size_t length = text < 0 ? (size_t)used : (size_t)used + (size_t)text;
     if (length > sizeof line - 2)
         length = sizeof line - 2;
+    while (length > 0 && line[length - 1] == '\n')
+        length--;
     line[length++] = '\n';
     ssize_t written = write(STDERR_FILENO, line, length);
     (void)written;

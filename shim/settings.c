@@ -11,7 +11,6 @@
 #define SETTINGS_TIMEOUT 30
 #define SETTINGS_TIMEOUT_MAX 86400
 #define SETTINGS_THREADS_MAX 256
-#define SETTINGS_POLICY_MAX (1 << 20)
 
 /* The variable's value, or NULL where it is unset or empty. */
 static const char *settings_get(const char *name)
@@ -106,31 +105,4 @@ int settings_read(settings_t *settings, char *why, size_t why_bytes)
     failed = failed || settings_text("TAHMPI_POLICY", settings->policy, sizeof settings->policy,
                                      why, why_bytes);
     return failed ? -1 : 0;
-}
-
-char *settings_read_policy(const char *path, size_t *bytes, char *why, size_t why_bytes)
-{
-    char *text = NULL;
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL)
-        goto fail;
-    text = malloc(SETTINGS_POLICY_MAX + 1);
-    if (text == NULL)
-        goto fail;
-    *bytes = fread(text, 1, SETTINGS_POLICY_MAX + 1, file);
-    if (ferror(file))
-        goto fail;
-    if (*bytes > SETTINGS_POLICY_MAX) {
-        errno = EFBIG;
-        goto fail;
-    }
-    fclose(file);
-    return text;
-
-fail:
-    snprintf(why, why_bytes, "TAHMPI_POLICY=%s: cannot be read: %s", path, strerror(errno));
-    free(text);
-    if (file != NULL)
-        fclose(file);
-    return NULL;
 }

@@ -29,10 +29,4 @@ typedef struct settings {
  */
 int settings_read(settings_t *settings, char *why, size_t why_bytes);
 
-/*
- * Reads a whole policy file. Returns its text, which the caller frees, with its length in bytes;
- * or NULL with the reason in why.
- */
-char *settings_read_policy(const char *path, size_t *bytes, char *why, size_t why_bytes);
-
 #endif
