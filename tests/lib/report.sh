@@ -6,5 +6,5 @@ report_frames() {
     python3 -c '
 import json, sys
 report = json.load(open(sys.argv[1]))
-print(sum(side["frames"] for rule in report["rules"] for side in rule["sent"]))' "$1"
+print(sum(rule[side]["messages"] for rule in report["rules"] for side in ("up", "down")))' "$1"
 }
