@@ -46,7 +46,11 @@ extern struct calls_next next;
         return next.name(__VA_ARGS__);                                                             \
     }
 #endif
+#define SEND COUNTED
+#define RECV COUNTED
 #include "shim/mpi_calls.def"
+#undef SEND
+#undef RECV
 #undef COUNT
 #undef START
 #undef CALL

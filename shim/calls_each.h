@@ -11,6 +11,8 @@
 #define CALL(name, body, formals, ...) EACH(CALL, name, name, false, body, formals, __VA_ARGS__)
 #define COUNTED(name, body, formals, ...)                                                          \
     EACH(COUNTED, name, name, false, body, formals, __VA_ARGS__)
+#define SEND(name, body, formals, ...) EACH(SEND, name, name, false, body, formals, __VA_ARGS__)
+#define RECV(name, body, formals, ...) EACH(RECV, name, name, false, body, formals, __VA_ARGS__)
 #define TYPE(name, formals, ...) EACH(TYPE, name, name, false, none, formals, __VA_ARGS__)
 #define TYPE_COUNTED TYPE
 #define COMM(name, formals, ...) EACH(COMM, name, name, false, none, formals, __VA_ARGS__)
@@ -23,6 +25,8 @@
 #undef START
 #undef CALL
 #undef COUNTED
+#undef SEND
+#undef RECV
 #undef TYPE
 #undef TYPE_COUNTED
 #undef COMM
@@ -40,6 +44,8 @@
 #define SYNC(...)
 #define COUNTED(name, body, formals, ...)                                                          \
     EACH(COUNTED, name##_c, name, true, body, formals, __VA_ARGS__)
+#define SEND(name, body, formals, ...) EACH(SEND, name##_c, name, true, body, formals, __VA_ARGS__)
+#define RECV(name, body, formals, ...) EACH(RECV, name##_c, name, true, body, formals, __VA_ARGS__)
 #define TYPE_COUNTED(name, formals, ...)                                                           \
     EACH(TYPE, name##_c, name, true, none, formals, __VA_ARGS__)
 #define SYNC_COUNTED(name, formals, ...)                                                           \
@@ -51,6 +57,8 @@
 #undef START
 #undef CALL
 #undef COUNTED
+#undef SEND
+#undef RECV
 #undef TYPE
 #undef TYPE_COUNTED
 #undef COMM

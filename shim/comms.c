@@ -20,11 +20,7 @@ static int comms_retired_count;
 
 /* Counts changes of the table, so that a thread can keep its last find without a lock. */
 static atomic_uint comms_epoch;
-SHIM_THREAD struct {
-    uintptr_t key;
-    unsigned epoch;
-    comm_t *comm;
-} comms_last;
+SHIM_THREAD handle_cached_t comms_cache[HANDLE_CACHE_ENTRIES];
 
 static void comms_destroy(comm_t *comm)
 {
@@ -160,19 +156,16 @@ static comm_t *comms_look_up(MPI_Comm handle, bool add)
         if (comm != NULL)
             atomic_store(&comm->asked, true);
     }
-    comms_last.epoch = atomic_load(&comms_epoch);
-    comms_last.key = key;
-    comms_last.comm = comm;
+    *handle_cache_entry(comms_cache, key) =
+        (handle_cached_t){.key = key, .epoch = atomic_load(&comms_epoch), .found = comm};
     shim_unlock(&comms_mutex);
     return comm;
 }
 
 comm_t *comms_find(MPI_Comm handle)
 {
-    if (LIKELY(comms_last.key == HANDLE_KEY(handle) && comms_last.comm != NULL &&
-               comms_last.epoch == atomic_load_explicit(&comms_epoch, memory_order_acquire)))
-        return comms_last.comm;
-    return comms_look_up(handle, false);
+    comm_t *comm = handle_cache_find(comms_cache, HANDLE_KEY(handle), &comms_epoch);
+    return LIKELY(comm != NULL) ? comm : comms_look_up(handle, false);
 }
 
 comm_t *comms_find_or_add(MPI_Comm handle)

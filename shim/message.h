@@ -31,6 +31,25 @@ typedef struct outgoing {
 bool message_encode(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, bool large, bool synchronous, outgoing_t *out);
 
+/*
+ * Whether a message is too small for any rule, by a look at what is known of its type. False also
+ * where nothing is known.
+ */
+static inline bool message_is_small(MPI_Count count, MPI_Datatype datatype)
+{
+    const type_t *type = types_recent(datatype);
+    return type != NULL && (uint64_t)count < UINT32_MAX &&
+           (uint64_t)count * type->bytes < shim.least_bytes;
+}
+
+/* The same of a receive: whether its buffer is too small for a frame. */
+static inline bool message_fits_no_frame(MPI_Count count, MPI_Datatype datatype)
+{
+    const type_t *type = types_recent(datatype);
+    return type != NULL && (uint64_t)count < UINT32_MAX &&
+           (uint64_t)count * type->bytes < TAH_FRAME_MIN;
+}
+
 /* Where a receive puts its message, and which error handler it answers to. */
 typedef struct incoming {
     void *buf;

@@ -19,7 +19,8 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* Thread-local data of a preloaded library can live in the static block: one instruction away. */
-#define SHIM_THREAD static __thread __attribute__((tls_model("initial-exec")))
+#define SHIM_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
+#define SHIM_THREAD static SHIM_THREAD_LOCAL
 
 struct shim {
     bool active;  /* frames may travel: the start-up agreement was reached and has rules */

@@ -60,10 +60,10 @@ static stash_entry_t *stash_match_slowly(MPI_Comm handle, int source, int tag)
 
 stash_entry_t *stash_match(MPI_Comm handle, int source, int tag)
 {
-    if (LIKELY(!shim.threads))
-        return LIKELY(atomic_load_explicit(&stash_entries, memory_order_relaxed) == 0)
-                   ? NULL
-                   : stash_match_slowly(handle, source, tag);
+    if (LIKELY(stash_is_idle()))
+        return NULL;
+    if (!shim.threads)
+        return stash_match_slowly(handle, source, tag);
     /*
      * Either this thread sees that a probe is at work or something is in a stash, or a probe that
      * starts later sees the announcement: both sides write first and then read, in one order.

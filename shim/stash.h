@@ -41,6 +41,12 @@ typedef struct stash_entry {
 extern atomic_int stash_entries; /* in all stashes */
 extern atomic_int stash_pullers; /* probes at work on any stash */
 
+/* Whether a receive need not look into the stash, nor announce itself. */
+static inline bool stash_is_idle(void)
+{
+    return !shim.threads && atomic_load_explicit(&stash_entries, memory_order_relaxed) == 0;
+}
+
 /*
  * For a receive about to be posted: takes the first entry that matches out of the stash and
  * returns it; the caller then receives from it by stash_receive or stash_ireceive. NULL: there is

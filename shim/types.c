@@ -11,13 +11,8 @@
 static pthread_mutex_t types_mutex = PTHREAD_MUTEX_INITIALIZER;
 static type_t *types_table;
 
-/* A thread keeps its last find without a lock as long as the table does not change. */
-static atomic_uint types_epoch;
-SHIM_THREAD struct {
-    uintptr_t key;
-    unsigned epoch;
-    type_t *type;
-} types_last;
+atomic_uint types_epoch;
+SHIM_THREAD_LOCAL handle_cached_t types_cache[HANDLE_CACHE_ENTRIES];
 
 /* What describing a type finds out. */
 typedef struct shape {
@@ -274,18 +269,10 @@ static type_t *types_look_up(MPI_Datatype handle, int uses)
         if (!type->basic)
             type->uses += uses;
     }
-    types_last.key = HANDLE_KEY(handle);
-    types_last.epoch = atomic_load(&types_epoch);
-    types_last.type = type;
+    *handle_cache_entry(types_cache, HANDLE_KEY(handle)) = (handle_cached_t){
+        .key = HANDLE_KEY(handle), .epoch = atomic_load(&types_epoch), .found = type};
     shim_unlock(&types_mutex);
     return type;
-}
-
-static type_t *types_recent(MPI_Datatype handle)
-{
-    bool same = types_last.key == HANDLE_KEY(handle) &&
-                types_last.epoch == atomic_load_explicit(&types_epoch, memory_order_acquire);
-    return same ? types_last.type : NULL;
 }
 
 type_t *types_find(MPI_Datatype handle)

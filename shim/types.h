@@ -13,6 +13,7 @@
 #include "policy/policy.h"
 #include "shim/handle_table.h"
 #include "shim/mpi_header.h"
+#include "shim/shim.h"
 
 typedef struct type {
     uintptr_t key;
@@ -38,6 +39,15 @@ void types_learn(MPI_Datatype handle);
 
 /* Forgets a type that the program is about to free; receives under way keep a copy of it. */
 void types_forget(MPI_Datatype handle);
+
+extern atomic_uint types_epoch;
+extern SHIM_THREAD_LOCAL handle_cached_t types_cache[HANDLE_CACHE_ENTRIES];
+
+/* What this thread found of a type lately, or NULL: for what must cost nothing. */
+static inline type_t *types_recent(MPI_Datatype handle)
+{
+    return handle_cache_find(types_cache, HANDLE_KEY(handle), &types_epoch);
+}
 
 /* What was learned of a type, or NULL. Valid until it is freed. */
 type_t *types_find(MPI_Datatype handle);

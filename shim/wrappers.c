@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "shim/calls.h"
+#include "shim/stash.h"
 #include "shim/types.h"
 #include "shim/wrap.h"
 
@@ -28,6 +29,23 @@
         return LIKELY(!shim.active) ? next.name(__VA_ARGS__)                                       \
                                     : wrap_##body(call_##base, large, __VA_ARGS__);                \
     }
+
+#define EACH_UNLESS(idle, name, base, large, body, formals, ...)                                   \
+    WRAPPER_EXPORT int name formals                                                                \
+    {                                                                                              \
+        if (LIKELY(!shim.active))                                                                  \
+            return next.name(__VA_ARGS__);                                                         \
+        if (LIKELY(idle))                                                                          \
+            return wrap_done(next.name(__VA_ARGS__));                                              \
+        return wrap_##body(call_##base, large, __VA_ARGS__);                                       \
+    }
+
+#define EACH_SEND(name, base, large, body, formals, ...)                                           \
+    EACH_UNLESS(message_is_small(count, datatype), name, base, large, body, formals, __VA_ARGS__)
+
+#define EACH_RECV(name, base, large, body, formals, ...)                                           \
+    EACH_UNLESS(stash_is_idle() && message_fits_no_frame(count, datatype), name, base, large,      \
+                body, formals, __VA_ARGS__)
 
 #define EACH_TYPE(name, base, large, body, formals, ...)                                           \
     WRAPPER_EXPORT int name formals                                                                \

@@ -7,3 +7,4 @@ include $(top_srcdir)/tests/policy/local.mk
 include $(top_srcdir)/tests/shim/local.mk
 include $(top_srcdir)/tests/examples/local.mk
 include $(top_srcdir)/tests/tools/local.mk
+include $(top_srcdir)/tests/bench/local.mk
