@@ -8,3 +8,4 @@ include $(top_srcdir)/tests/shim/local.mk
 include $(top_srcdir)/tests/examples/local.mk
 include $(top_srcdir)/tests/tools/local.mk
 include $(top_srcdir)/tests/bench/local.mk
+include $(top_srcdir)/tests/slownet/local.mk

@@ -5,3 +5,20 @@ bin_PROGRAMS += %D%/tahmpi
 %C%_tahmpi_CPPFLAGS = $(AM_CPPFLAGS) -DTAH_LIBDIR='"$(libdir)"'
 %C%_tahmpi_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 %C%_tahmpi_LDADD = $(POLICY_LIBS) $(CODEC_LIBS) $(HWLOC_LIBS)
+
+# slownet: hosts with slow links on one machine.
+bin_SCRIPTS += %D%/slownet
+EXTRA_DIST += %D%/slownet.in
+CLEANFILES += %D%/slownet
+slownet_directory = /run/netns/slownet
+%D%/slownet: %D%/slownet.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && sed -e 's|@pkglibdir[@]|$(pkglibdir)|g' \
+		-e 's|@SLOWNET_DIRECTORY[@]|$(slownet_directory)|g' -e 's|@TAH_MPI_NAME[@]|$(TAH_MPI_NAME)|g' \
+		$(srcdir)/%D%/slownet.in >$@.tmp && chmod +x $@.tmp && mv $@.tmp $@
+
+if WITH_MPICH
+pkglib_LTLIBRARIES += slownet_finalize.la
+slownet_finalize_la_SOURCES = %D%/slownet_finalize.c
+slownet_finalize_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) -DSLOWNET_DIRECTORY='"$(slownet_directory)"'
+slownet_finalize_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
+endif
