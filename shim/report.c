@@ -129,10 +129,10 @@ void report_gather(void)
     int enough = own != NULL && total != NULL, all;
     pmpi.Allreduce(&enough, &all, 1, MPI_INT, MPI_MIN, shim.comm);
     if (all) {
-        pmpi.Reduce(own->counts, total->counts, sizeof own->counts / sizeof(uint64_t),
-                    MPI_UINT64_T, MPI_SUM, 0, shim.comm);
-        pmpi.Reduce(own->power, total->power, sizeof own->power / sizeof(double), MPI_DOUBLE,
-                    MPI_SUM, 0, shim.comm);
+        int rules = policy_rule_count(shim.policy);
+        pmpi.Reduce(own->counts, total->counts, rules * 2 * FIGURE_COUNT, MPI_UINT64_T, MPI_SUM, 0,
+                    shim.comm);
+        pmpi.Reduce(own->power, total->power, rules * 2 * 2, MPI_DOUBLE, MPI_SUM, 0, shim.comm);
         pmpi.Reduce(&own->unknown_messages, &total->unknown_messages, 2, MPI_UINT64_T, MPI_SUM, 0,
                     shim.comm);
         pmpi.Reduce(&own->memory_peak, &total->memory_peak, 1, MPI_UINT64_T, MPI_MAX, 0, shim.comm);
