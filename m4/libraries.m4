@@ -2,6 +2,7 @@
 # statically, so that what is preloaded needs nothing but libc, libm and hwloc.
 AC_DEFUN([TAH_LIBRARIES], [
 PKG_CHECK_MODULES([HWLOC], [hwloc >= 2.1], [], [TAH_MISSING([hwloc >= 2.1], [libhwloc-dev])])
+PKG_CHECK_MODULES([CJSON], [libcjson], [], [TAH_MISSING([cJSON], [libcjson-dev])])
 PKG_CHECK_MODULES([CHECK], [check >= 0.15], [], [TAH_MISSING([Check >= 0.15], [check])])
 PKG_CHECK_MODULES([OPENBLAS], [openblas], [], [TAH_MISSING([OpenBLAS with cblas.h], [libopenblas-dev])])
 

@@ -1,10 +1,13 @@
 # The tahmpi command, one file a subcommand. It is not linked to MPI.
 bin_PROGRAMS += %D%/tahmpi
 %C%_tahmpi_SOURCES = %D%/tahmpi.h %D%/tahmpi.c %D%/text.c %D%/check.c %D%/info.c \
+	%D%/ab.h %D%/ab.c %D%/ab_print.c %D%/ab_sample.c %D%/ab_write.c %D%/job.h %D%/job.c \
+	%D%/plot.h %D%/plot.c %D%/statistics.h %D%/statistics.c \
 	%D%/program.h %D%/program.c %D%/loader.h %D%/loader.c %D%/elf_file.h %D%/elf_file.c
-%C%_tahmpi_CPPFLAGS = $(AM_CPPFLAGS) -DTAH_LIBDIR='"$(libdir)"'
-%C%_tahmpi_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
-%C%_tahmpi_LDADD = $(POLICY_LIBS) $(CODEC_LIBS) $(HWLOC_LIBS)
+%C%_tahmpi_CPPFLAGS = $(AM_CPPFLAGS) -DTAH_LIBDIR='"$(libdir)"' \
+	-DTAH_BINDIR='"$(bindir)"' -DTAH_MPIEXEC='"$(MPIEXEC)"'
+%C%_tahmpi_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CJSON_CFLAGS)
+%C%_tahmpi_LDADD = $(POLICY_LIBS) $(CODEC_LIBS) $(HWLOC_LIBS) $(CJSON_LIBS) -lm
 
 # slownet: hosts with slow links on one machine.
 bin_SCRIPTS += %D%/slownet

@@ -11,6 +11,7 @@ static const struct subcommand {
     const char *name, *about;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
+    {"ab", "compare a program with itself: plain and under policies, on slow links", tahmpi_ab},
     {"check", "show a policy file as tahmpi understands it, or its mistakes", tahmpi_check},
     {"info", "show version and machine, and whether a program can use tahmpi", tahmpi_info},
 };

@@ -16,6 +16,7 @@ enum tahmpi_exit {
  * The subcommands: each parses its arguments (argv[0] is "tahmpi NAME"), prints to standard
  * output, complaints to standard error, and returns an exit status.
  */
+int tahmpi_ab(int argc, char **argv);
 int tahmpi_check(int argc, char **argv);
 int tahmpi_info(int argc, char **argv);
 

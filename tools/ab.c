@@ -1,0 +1,275 @@
+/* tahmpi ab: runs a program plain and under policies in turn, and says what they gain and cost. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/ab.h"
+#include "tools/plot.h"
+#include "tools/tahmpi.h"
+
+enum ab_key {
+    AB_LINK = 'l',
+    AB_RANKS = 'n',
+    AB_RUNS = 'r',
+    AB_POLICY = 'p',
+    AB_METRIC = 'm',
+    AB_JSON = 256,
+    AB_CSV,
+    AB_PLOT,
+    AB_TIMEOUT,
+    AB_MPIEXEC,
+    AB_LIBRARY,
+    AB_SLOWNET,
+};
+
+static const struct argp_option options[] = {
+    {"link", AB_LINK, "RATE[,RATE...]", 0,
+     "run on hosts with links of this rate (10mbit, 1gbit, none: not shaped), made by slownet; "
+     "without it, on this machine's own network", 0},
+    {"ranks", AB_RANKS, "N", 0, "ranks [2]", 0},
+    {"runs", AB_RUNS, "K", 0, "runs of each, in turn [3]", 0},
+    {"policy", AB_POLICY, "FILE", 0, "a policy to compare; may be repeated", 0},
+    {"metric", AB_METRIC, "REGEX", 0,
+     "a number in the program's output: an extended regular expression with one group, such as "
+     "'loss ([0-9.]+)'; may be repeated", 0},
+    {"json", AB_JSON, "FILE", 0, "write all figures of all runs", 1},
+    {"csv", AB_CSV, "FILE", 0, "write one line a run", 1},
+    {"plot", AB_PLOT, "FILE", 0, "draw speed-up against link, and the metrics (.svg or .png)", 1},
+    {"timeout", AB_TIMEOUT, "SECONDS", 0, "end a run that takes longer", 2},
+    {"mpiexec", AB_MPIEXEC, "COMMAND", 0, "launcher, with options [$MPIEXEC or " TAH_MPIEXEC "]", 2},
+    {"library", AB_LIBRARY, "FILE", 0, "libtahmpi.so [the one that belongs to this command]", 2},
+    {"slownet", AB_SLOWNET, "FILE", 0, "slownet [the one that belongs to this command]", 2},
+    {0},
+};
+
+static long parse_number(struct argp_state *state, const char *what, const char *text, long most)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || end == text || value < 1 || value > most)
+        argp_error(state, "%s %s: must be a whole number from 1 to %ld", what, text, most);
+    return value;
+}
+
+static void add_links(struct argp_state *state, ab_t *ab, char *text)
+{
+    for (char *rate; (rate = strsep(&text, ",")) != NULL;) {
+        if (*rate == '\0')
+            argp_error(state, "--link: a rate is missing (such as 10mbit,1gbit)");
+        if (ab->link_count == AB_LINKS_MOST)
+            argp_error(state, "--link: at most %d rates", AB_LINKS_MOST);
+        ab->links[ab->link_count++] = rate;
+    }
+}
+
+static void add_policy(struct argp_state *state, ab_t *ab, const char *path)
+{
+    if (ab->variant_count == AB_VARIANTS_MOST)
+        argp_error(state, "--policy: at most %d", AB_POLICIES_MOST);
+    if (access(path, R_OK) != 0)
+        argp_error(state, "--policy %s: %s", path, strerror(errno));
+    ab->policies[ab->variant_count++] = realpath(path, NULL);
+}
+
+static void add_metric(struct argp_state *state, ab_t *ab, const char *text)
+{
+    char why[128];
+    if (ab->metric_count == AB_METRICS_MOST)
+        argp_error(state, "--metric: at most %d", AB_METRICS_MOST);
+    ab_metric_t *metric = &ab->metrics[ab->metric_count++];
+    metric->text = text;
+    int rc = regcomp(&metric->pattern, text, REG_EXTENDED | REG_NEWLINE);
+    if (rc != 0) {
+        regerror(rc, &metric->pattern, why, sizeof why);
+        argp_error(state, "--metric '%s': %s", text, why);
+    }
+    if (metric->pattern.re_nsub == 0)
+        argp_error(state, "--metric '%s': it needs a group in brackets round the number", text);
+}
+
+static void add_program(struct argp_state *state, ab_t *ab)
+{
+    ab->setup.program = state->argv + state->next - 1;
+    state->next = state->argc;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    ab_t *ab = state->input;
+    switch (key) {
+    case AB_LINK:
+        add_links(state, ab, argument);
+        return 0;
+    case AB_RANKS:
+        ab->setup.ranks = (int)parse_number(state, "--ranks", argument, 4096);
+        return 0;
+    case AB_RUNS:
+        ab->runs = (int)parse_number(state, "--runs", argument, AB_RUNS_MOST);
+        return 0;
+    case AB_POLICY:
+        add_policy(state, ab, argument);
+        return 0;
+    case AB_METRIC:
+        add_metric(state, ab, argument);
+        return 0;
+    case AB_TIMEOUT:
+        ab->setup.timeout = (unsigned)parse_number(state, "--timeout", argument, 1000000);
+        return 0;
+    case AB_JSON:
+        ab->json = argument;
+        return 0;
+    case AB_CSV:
+        ab->csv = argument;
+        return 0;
+    case AB_PLOT:
+        ab->plot = argument;
+        return 0;
+    case AB_MPIEXEC:
+        ab->setup.mpiexec = argument;
+        return 0;
+    case AB_LIBRARY:
+        ab->setup.library = realpath(argument, NULL);
+        if (ab->setup.library == NULL)
+            argp_error(state, "--library %s: %s", argument, strerror(errno));
+        return 0;
+    case AB_SLOWNET:
+        ab->setup.slownet = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        add_program(state, ab);
+        return 0;
+    case ARGP_KEY_END:
+        if (ab->setup.program == NULL)
+            argp_error(state, "a program is missing (after the options: -- PROGRAM [ARGUMENT...])");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* A line on the terminal that the next one replaces; whole lines elsewhere. */
+static void progress(const ab_t *ab, int made, int link, int variant, int run)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    fprintf(stderr, "%s%d of %d: %s on %s, run %d%s", terminal ? "\r\033[K" : "", made + 1,
+            ab->link_count * ab->variant_count * ab->runs, ab_variant_name(ab, variant),
+            ab_link_name(ab, link), run + 1, terminal ? "" : "\n");
+}
+
+/* What a failed run printed last, so that the user sees why. */
+static void complain(const ab_t *ab, int link, int variant, int run, const job_result_t *job)
+{
+    char *line = NULL;
+    size_t bytes = 0;
+    FILE *output = fopen(job->output, "re");
+    fprintf(stderr, "%stahmpi ab: %s on %s, run %d: %s (exit status %d); its last lines:\n",
+            isatty(STDERR_FILENO) ? "\r\033[K" : "", ab_variant_name(ab, variant),
+            ab_link_name(ab, link), run + 1, job->timed_out ? "took too long" : "failed",
+            job->status);
+    if (output == NULL)
+        return;
+    if (fseek(output, -1000, SEEK_END) == 0)
+        (void)!getline(&line, &bytes, output);
+    while (getline(&line, &bytes, output) > 0)
+        fprintf(stderr, "  | %s", line);
+    free(line);
+    fclose(output);
+}
+
+/* False: no further run is to be made. */
+static bool run_one(ab_t *ab, int link, int variant, int run)
+{
+    ab_sample_t *sample = ab_sample(ab, link, variant, run);
+    job_t job = {.link = ab->links[link], .policy = ab->policies[variant]};
+    if (!job_run(&ab->setup, &job, &sample->job))
+        return false;
+    if (job_interrupted())
+        return false;
+    sample->done = sample->job.status == 0 && !sample->job.timed_out;
+    if (!sample->done) {
+        ab->failed = true;
+        complain(ab, link, variant, run, &sample->job);
+        /* slownet's word for hosts that cannot be made: no other run will do better. */
+        return !(job.link != NULL && sample->job.status == 125);
+    }
+    ab_sample_read(ab, sample, job.policy != NULL);
+    return true;
+}
+
+/* Turn by turn, so that what else the machine does meets all variants alike. */
+static bool run_all(ab_t *ab)
+{
+    int made = 0;
+    for (int link = 0; link < ab->link_count; link++)
+        for (int run = 0; run < ab->runs; run++)
+            for (int variant = 0; variant < ab->variant_count; variant++) {
+                progress(ab, made++, link, variant, run);
+                if (!run_one(ab, link, variant, run))
+                    return false;
+            }
+    return true;
+}
+
+static bool write_files(const ab_t *ab)
+{
+    bool good = true;
+    if (ab->json != NULL)
+        good = ab_write_json(ab) && good;
+    if (ab->csv != NULL)
+        good = ab_write_csv(ab) && good;
+    if (ab->plot != NULL)
+        good = ab_write_plot(ab) && good;
+    return good;
+}
+
+static void free_all(ab_t *ab)
+{
+    for (int i = 0; i < ab->link_count * ab->variant_count * ab->runs; i++)
+        ab_sample_free(&ab->samples[i]);
+    for (int m = 0; m < ab->metric_count; m++)
+        regfree(&ab->metrics[m].pattern);
+    for (int variant = 1; variant < ab->variant_count; variant++)
+        free((void *)ab->policies[variant]);
+    free(ab->samples);
+}
+
+int tahmpi_ab(int argc, char **argv)
+{
+    static const struct argp argp = {
+        options, parse_option, "[--] PROGRAM [ARGUMENT...]",
+        "Compares an MPI program with itself: plain and under each policy, in turn, on this "
+        "machine's network or on shaped links."
+        "\vExit status 0 if every run succeeded. A comparison that is interrupted prints what it "
+        "has. Example:\n"
+        "  tahmpi ab --link 5mbit,50mbit --policy published.ini --metric 'loss ([0-9.]+)' \\\n"
+        "            --plot gain.svg -- ./trainer --steps 50",
+        NULL, NULL, NULL};
+    ab_t ab = {.setup = {.ranks = 2}, .runs = 3, .variant_count = 1};
+    argp_err_exit_status = TAHMPI_USAGE;
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &ab);
+    bool shaped = ab.link_count > 0;
+    if (!shaped)
+        ab.link_count = 1;
+    if ((ab.plot != NULL && !plot_possible(ab.plot)) || !job_setup_complete(&ab.setup, shaped))
+        return TAHMPI_USAGE;
+    ab.setup.folder = job_folder_make();
+    ab.samples = calloc((size_t)(ab.link_count * ab.variant_count * ab.runs), sizeof *ab.samples);
+    if (ab.setup.folder == NULL || ab.samples == NULL)
+        return TAHMPI_BAD;
+    bool complete = run_all(&ab);
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    if (job_interrupted())
+        fputs("tahmpi ab: interrupted: what follows is what there is so far\n", stderr);
+    ab.failed = ab.failed || !complete;
+    ab_print(&ab);
+    fflush(stdout);
+    bool written = write_files(&ab);
+    bool good = written && !ab.failed;
+    free_all(&ab);
+    return good ? TAHMPI_GOOD : TAHMPI_BAD;
+}

@@ -1,0 +1,105 @@
+/* tahmpi ab: a program plain and under policies, on links; what its parts share. */
+#ifndef AB_H
+#define AB_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tools/job.h"
+#include "tools/statistics.h"
+
+#define AB_LINKS_MOST 16
+#define AB_POLICIES_MOST 8
+#define AB_VARIANTS_MOST (AB_POLICIES_MOST + 1) /* the first is the plain program */
+#define AB_METRICS_MOST 8
+#define AB_RUNS_MOST 100
+#define AB_ROWS_MOST 128
+
+/* A number that is read from the program's output wherever the pattern matches. */
+typedef struct ab_metric {
+    const char *text; /* the pattern as given */
+    regex_t pattern;  /* with one group at least: the number */
+} ab_metric_t;
+
+typedef struct ab_curve {
+    double *values;
+    size_t count;
+} ab_curve_t;
+
+/* One rule and direction of a report. */
+typedef struct ab_row {
+    char rule[32];
+    bool up;
+    double messages, tensor_bytes, wire_bytes, encode_seconds, sqnr; /* sqnr: NAN if unknown */
+    double raw_messages, raw_bytes;
+    char raw[96]; /* why, in words */
+} ab_row_t;
+
+/* What the library reported of one run. */
+typedef struct ab_report {
+    bool present;
+    int ranks, nodes;
+    double seconds, decode_seconds, encode_seconds, memory_peak_bytes;
+    ab_row_t rows[AB_ROWS_MOST];
+    int row_count;
+} ab_report_t;
+
+typedef struct ab_sample {
+    bool done; /* the run was made, and the program ended with status 0 */
+    job_result_t job;
+    ab_curve_t curves[AB_METRICS_MOST];
+    ab_report_t report;
+} ab_sample_t;
+
+/* The whole comparison. */
+typedef struct ab {
+    job_setup_t setup;
+    const char *links[AB_LINKS_MOST]; /* NULL: this machine's own network */
+    int link_count;
+    const char *policies[AB_VARIANTS_MOST]; /* [0] is NULL: plain */
+    int variant_count;
+    ab_metric_t metrics[AB_METRICS_MOST];
+    int metric_count;
+    int runs;
+    const char *json, *csv, *plot;
+    bool failed; /* a run did not succeed, or was never made */
+    ab_sample_t *samples; /* [link][variant][run] */
+} ab_t;
+
+ab_sample_t *ab_sample(const ab_t *ab, int link, int variant, int run);
+
+/* "10mbit", "own network" */
+const char *ab_link_name(const ab_t *ab, int link);
+
+/* "plain", or the policy's file name without its folders */
+const char *ab_variant_name(const ab_t *ab, int variant);
+
+/* Reads what a finished job left into sample: metrics from its output, the library's report. */
+void ab_sample_read(const ab_t *ab, ab_sample_t *sample, bool has_report);
+
+void ab_sample_free(ab_sample_t *sample);
+
+/* Wall times of the runs that succeeded; returns how many. values: room for ab->runs. */
+size_t ab_seconds(const ab_t *ab, int link, int variant, double *values);
+
+/* Speed-ups over the plain runs of the same turn; returns how many. */
+size_t ab_speedups(const ab_t *ab, int link, int variant, double *values);
+
+/* Last values of a metric; returns how many. */
+size_t ab_last_values(const ab_t *ab, int link, int variant, int metric, double *values);
+
+/* The last run that succeeded, or NULL. */
+const ab_sample_t *ab_latest(const ab_t *ab, int link, int variant);
+
+/* Prints what is there, also of a comparison that was cut short. */
+void ab_print(const ab_t *ab);
+
+/* Write the files that were asked for; false with a complaint. */
+bool ab_write_json(const ab_t *ab);
+bool ab_write_csv(const ab_t *ab);
+bool ab_write_plot(const ab_t *ab);
+
+#endif

@@ -1,0 +1,123 @@
+/* The table of a comparison, for people. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "tools/ab.h"
+
+static void print_metric(const ab_t *ab, int link, int variant, int metric)
+{
+    double values[AB_RUNS_MOST], plain[AB_RUNS_MOST];
+    size_t count = ab_last_values(ab, link, variant, metric, values);
+    size_t plain_count = ab_last_values(ab, link, 0, metric, plain);
+    char text[32] = "-", change[16] = "";
+    if (count > 0) {
+        double median = statistics_spread(values, count).median;
+        snprintf(text, sizeof text, "%.5g", median);
+        if (variant > 0 && plain_count > 0) {
+            double base = statistics_spread(plain, plain_count).median;
+            snprintf(change, sizeof change, " (%+.2f%%)", 100 * (median - base) / fabs(base));
+        }
+    }
+    printf(" %12s%-10s", text, change);
+}
+
+static void print_variant(const ab_t *ab, int link, int variant)
+{
+    double seconds[AB_RUNS_MOST], ups[AB_RUNS_MOST];
+    size_t count = ab_seconds(ab, link, variant, seconds);
+    size_t pairs = variant > 0 ? ab_speedups(ab, link, variant, ups) : 0;
+    char wall[48] = "no run succeeded", speed[48] = "";
+    if (count > 0) {
+        spread_t spread = statistics_spread(seconds, count);
+        snprintf(wall, sizeof wall, "%.2f (%.2f-%.2f)", spread.median, spread.least, spread.most);
+    }
+    if (pairs > 0) {
+        interval_t interval = statistics_geometric(ups, pairs);
+        snprintf(speed, sizeof speed, pairs > 1 ? "%.2fx (%.2f-%.2f)" : "%.2fx", interval.mean,
+                 interval.low, interval.high);
+    }
+    const ab_sample_t *latest = ab_latest(ab, link, variant);
+    printf("%-22.22s %-20s %-19s", ab_variant_name(ab, variant), wall, speed);
+    if (latest != NULL)
+        printf(" %8.0f", (double)latest->job.peak_kib / 1024);
+    else
+        printf(" %8s", "-");
+    for (int m = 0; m < ab->metric_count; m++)
+        print_metric(ab, link, variant, m);
+    putchar('\n');
+}
+
+static void print_row(const ab_report_t *report, const ab_row_t *row)
+{
+    char sqnr[16] = "-";
+    if (!isnan(row->sqnr))
+        snprintf(sqnr, sizeof sqnr, "%.1f", row->sqnr);
+    double ratio = row->wire_bytes > 0 ? row->tensor_bytes / row->wire_bytes : 1;
+    printf("  %-20.20s %-4s %9.0f %11.2f %10.2f %7.2f %8.2f%% %8s", row->rule,
+           row->up ? "up" : "down", row->messages, row->tensor_bytes / 1e6, row->wire_bytes / 1e6,
+           ratio, 100 * row->encode_seconds / (report->seconds * report->ranks), sqnr);
+    if (row->raw_messages > 0)
+        printf("  raw: %s", row->raw);
+    putchar('\n');
+}
+
+static void print_report(const ab_t *ab, int link, int variant)
+{
+    const ab_sample_t *latest = ab_latest(ab, link, variant);
+    if (latest == NULL || !latest->report.present)
+        return;
+    const ab_report_t *report = &latest->report;
+    printf("\n%s: decoding %.2f%% of the run, the library's memory %.2f MiB\n",
+           ab_variant_name(ab, variant),
+           100 * report->decode_seconds / (report->seconds * report->ranks),
+           report->memory_peak_bytes / (1 << 20));
+    if (report->row_count == 0) {
+        printf("  no message matched a rule%s\n",
+               report->nodes == 1 && report->ranks > 1
+                   ? ": all ranks are on one node, where only rules with scope = all apply"
+                   : "");
+        return;
+    }
+    printf("  %-20s %-4s %9s %11s %10s %7s %9s %8s\n", "rule", "to", "messages", "tensors MB",
+           "wire MB", "ratio", "encode", "SQNR dB");
+    for (int i = 0; i < report->row_count; i++)
+        print_row(report, &report->rows[i]);
+}
+
+/* A user who asked whether it pays is told when it does not. */
+static void print_verdict(const ab_t *ab, int link, int variant)
+{
+    double ups[AB_RUNS_MOST];
+    size_t pairs = ab_speedups(ab, link, variant, ups);
+    if (pairs == 0)
+        return;
+    interval_t interval = statistics_geometric(ups, pairs);
+    const char *name = ab_variant_name(ab, variant);
+    if (interval.mean < 1 && (interval.high < 1 || pairs == 1))
+        printf("%s does not pay here: the program takes %.1f%% longer\n", name,
+               100 * (1 / interval.mean - 1));
+    else if (interval.low <= 1 && interval.high >= 1)
+        printf("%s makes no difference here that %zu pair%s of runs could show (%.2fx, "
+               "%.2f-%.2f)\n",
+               name, pairs, pairs == 1 ? "" : "s", interval.mean, interval.low, interval.high);
+}
+
+void ab_print(const ab_t *ab)
+{
+    for (int link = 0; link < ab->link_count; link++) {
+        printf("%s== %s, %d ranks, %d run%s each ==\n", link > 0 ? "\n" : "",
+               ab_link_name(ab, link), ab->setup.ranks, ab->runs, ab->runs == 1 ? "" : "s");
+        printf("%-22s %-20s %-19s %8s", "", "wall s (range)", "speed-up (95%)", "peak MiB");
+        for (int m = 0; m < ab->metric_count; m++)
+            printf(" %-22.22s", ab->metrics[m].text);
+        putchar('\n');
+        for (int variant = 0; variant < ab->variant_count; variant++)
+            print_variant(ab, link, variant);
+        for (int variant = 1; variant < ab->variant_count; variant++)
+            print_verdict(ab, link, variant);
+        for (int variant = 1; variant < ab->variant_count; variant++)
+            print_report(ab, link, variant);
+    }
+}

@@ -1,0 +1,219 @@
+/* A comparison as JSON, CSV and pictures. */
+#include "config.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/ab.h"
+#include "tools/plot.h"
+
+#define AB_SCHEMA 1
+
+static FILE *open_output(const char *path)
+{
+    FILE *out = fopen(path, "we");
+    if (out == NULL)
+        fprintf(stderr, "tahmpi ab: %s: %s\n", path, strerror(errno));
+    return out;
+}
+
+static bool close_output(FILE *out, const char *path)
+{
+    bool failed = ferror(out) != 0;
+    if (fclose(out) == 0 && !failed)
+        return true;
+    fprintf(stderr, "tahmpi ab: %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+static cJSON *json_rows(const ab_report_t *report)
+{
+    cJSON *rows = cJSON_CreateArray();
+    for (int i = 0; i < report->row_count; i++) {
+        const ab_row_t *row = &report->rows[i];
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddStringToObject(item, "rule", row->rule);
+        cJSON_AddStringToObject(item, "direction", row->up ? "up" : "down");
+        cJSON_AddNumberToObject(item, "messages", row->messages);
+        cJSON_AddNumberToObject(item, "tensor_bytes", row->tensor_bytes);
+        cJSON_AddNumberToObject(item, "wire_bytes", row->wire_bytes);
+        cJSON_AddNumberToObject(item, "encode_seconds", row->encode_seconds);
+        if (isnan(row->sqnr))
+            cJSON_AddNullToObject(item, "sqnr_db");
+        else
+            cJSON_AddNumberToObject(item, "sqnr_db", row->sqnr);
+        cJSON_AddNumberToObject(item, "raw_messages", row->raw_messages);
+        cJSON_AddNumberToObject(item, "raw_bytes", row->raw_bytes);
+        cJSON_AddItemToArray(rows, item);
+    }
+    return rows;
+}
+
+static cJSON *json_sample(const ab_t *ab, int link, int variant, int run)
+{
+    const ab_sample_t *sample = ab_sample(ab, link, variant, run);
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "link", ab_link_name(ab, link));
+    cJSON_AddStringToObject(item, "variant", ab_variant_name(ab, variant));
+    cJSON_AddNumberToObject(item, "run", run + 1);
+    cJSON_AddBoolToObject(item, "succeeded", sample->done);
+    cJSON_AddNumberToObject(item, "status", sample->job.status);
+    cJSON_AddNumberToObject(item, "seconds", sample->job.seconds);
+    cJSON_AddNumberToObject(item, "peak_kib", (double)sample->job.peak_kib);
+    cJSON *metrics = cJSON_AddObjectToObject(item, "metrics");
+    for (int m = 0; m < ab->metric_count; m++) {
+        const ab_curve_t *curve = &sample->curves[m];
+        cJSON_AddItemToObject(metrics, ab->metrics[m].text,
+                              cJSON_CreateDoubleArray(curve->values, (int)curve->count));
+    }
+    if (sample->report.present) {
+        cJSON_AddNumberToObject(item, "encode_seconds", sample->report.encode_seconds);
+        cJSON_AddNumberToObject(item, "decode_seconds", sample->report.decode_seconds);
+        cJSON_AddNumberToObject(item, "memory_peak_bytes", sample->report.memory_peak_bytes);
+        cJSON_AddItemToObject(item, "rules", json_rows(&sample->report));
+    }
+    return item;
+}
+
+static cJSON *json_summary(const ab_t *ab, int link, int variant)
+{
+    double values[AB_RUNS_MOST];
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "link", ab_link_name(ab, link));
+    cJSON_AddStringToObject(item, "variant", ab_variant_name(ab, variant));
+    size_t count = ab_seconds(ab, link, variant, values);
+    if (count > 0)
+        cJSON_AddNumberToObject(item, "seconds_median", statistics_spread(values, count).median);
+    count = variant > 0 ? ab_speedups(ab, link, variant, values) : 0;
+    if (count > 0) {
+        interval_t interval = statistics_geometric(values, count);
+        cJSON_AddNumberToObject(item, "speedup", interval.mean);
+        cJSON_AddNumberToObject(item, "speedup_low", interval.low);
+        cJSON_AddNumberToObject(item, "speedup_high", interval.high);
+    }
+    return item;
+}
+
+bool ab_write_json(const ab_t *ab)
+{
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddNumberToObject(root, "schema", AB_SCHEMA);
+    cJSON_AddStringToObject(root, "version", PACKAGE_VERSION);
+    cJSON_AddNumberToObject(root, "ranks", ab->setup.ranks);
+    cJSON_AddNumberToObject(root, "runs", ab->runs);
+    cJSON_AddBoolToObject(root, "complete", !ab->failed);
+    cJSON *summaries = cJSON_AddArrayToObject(root, "summary");
+    cJSON *samples = cJSON_AddArrayToObject(root, "samples");
+    for (int link = 0; link < ab->link_count; link++) {
+        for (int variant = 0; variant < ab->variant_count; variant++) {
+            cJSON_AddItemToArray(summaries, json_summary(ab, link, variant));
+            for (int run = 0; run < ab->runs; run++)
+                cJSON_AddItemToArray(samples, json_sample(ab, link, variant, run));
+        }
+    }
+    char *text = cJSON_Print(root);
+    cJSON_Delete(root);
+    FILE *out = text != NULL ? open_output(ab->json) : NULL;
+    if (out != NULL)
+        fprintf(out, "%s\n", text);
+    free(text);
+    return out != NULL && close_output(out, ab->json);
+}
+
+/* A field of a CSV file, quoted (RFC 4180). */
+static void csv_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void csv_sample(FILE *out, const ab_t *ab, int link, int variant, int run)
+{
+    const ab_sample_t *sample = ab_sample(ab, link, variant, run);
+    csv_text(out, ab_link_name(ab, link));
+    fputc(',', out);
+    csv_text(out, ab_variant_name(ab, variant));
+    double tensors = 0, wire = 0;
+    for (int i = 0; i < sample->report.row_count; i++) {
+        tensors += sample->report.rows[i].tensor_bytes;
+        wire += sample->report.rows[i].wire_bytes;
+    }
+    fprintf(out, ",%d,%d,%d,%.6f,%ld,%.0f,%.0f", run + 1, sample->done, sample->job.status,
+            sample->job.seconds, sample->job.peak_kib, tensors, wire);
+    for (int m = 0; m < ab->metric_count; m++) {
+        const ab_curve_t *curve = &sample->curves[m];
+        if (curve->count > 0)
+            fprintf(out, ",%.9g", curve->values[curve->count - 1]);
+        else
+            fputc(',', out);
+    }
+    fputs("\r\n", out);
+}
+
+bool ab_write_csv(const ab_t *ab)
+{
+    FILE *out = open_output(ab->csv);
+    if (out == NULL)
+        return false;
+    fputs("link,variant,run,succeeded,status,seconds,peak_kib,tensor_bytes,wire_bytes", out);
+    for (int m = 0; m < ab->metric_count; m++) {
+        fputc(',', out);
+        csv_text(out, ab->metrics[m].text);
+    }
+    fputs("\r\n", out);
+    for (int link = 0; link < ab->link_count; link++)
+        for (int variant = 0; variant < ab->variant_count; variant++)
+            for (int run = 0; run < ab->runs; run++)
+                csv_sample(out, ab, link, variant, run);
+    return close_output(out, ab->csv);
+}
+
+static void plot_speedups(const ab_t *ab, plot_t *plot)
+{
+    plot_axes(plot, "link rate", "speed-up over the plain program");
+    for (int link = 0; link < ab->link_count; link++)
+        plot_tick(plot, link, ab_link_name(ab, link));
+    for (int variant = 1; variant < ab->variant_count; variant++) {
+        plot_series(plot, ab_variant_name(ab, variant));
+        for (int link = 0; link < ab->link_count; link++) {
+            double ups[AB_RUNS_MOST];
+            size_t pairs = ab_speedups(ab, link, variant, ups);
+            if (pairs == 0)
+                continue;
+            interval_t interval = statistics_geometric(ups, pairs);
+            plot_point(plot, link, interval.mean, interval.low, interval.high);
+        }
+    }
+}
+
+static void plot_metric(const ab_t *ab, plot_t *plot, int metric)
+{
+    plot_axes(plot, "match in the output", ab->metrics[metric].text);
+    for (int variant = 0; variant < ab->variant_count; variant++) {
+        const ab_sample_t *latest = ab_latest(ab, ab->link_count - 1, variant);
+        plot_series(plot, ab_variant_name(ab, variant));
+        for (size_t i = 0; latest != NULL && i < latest->curves[metric].count; i++) {
+            double value = latest->curves[metric].values[i];
+            plot_point(plot, (double)(i + 1), value, value, value);
+        }
+    }
+}
+
+bool ab_write_plot(const ab_t *ab)
+{
+    plot_t *plot = plot_open(ab->plot, 1 + ab->metric_count);
+    if (plot == NULL)
+        return false;
+    plot_speedups(ab, plot);
+    for (int m = 0; m < ab->metric_count; m++)
+        plot_metric(ab, plot, m);
+    return plot_close(plot);
+}

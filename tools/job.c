@@ -1,0 +1,274 @@
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/job.h"
+#include "tools/tahmpi.h"
+
+#define JOB_WORDS_MOST 256
+
+static char job_folder[64];
+static volatile sig_atomic_t job_signal; /* the signal that came, or 0 */
+static volatile sig_atomic_t job_group;  /* process group of the running job, or 0 */
+
+static void job_on_signal(int signal)
+{
+    job_signal = signal;
+    if (job_group > 0)
+        kill(-job_group, SIGTERM);
+}
+
+static void job_folder_remove(void)
+{
+    DIR *folder = opendir(job_folder);
+    if (folder == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    closedir(folder);
+    rmdir(job_folder);
+}
+
+const char *job_folder_make(void)
+{
+    const char *base = getenv("TMPDIR");
+    if (base == NULL || strlen(base) > 40)
+        base = "/tmp";
+    snprintf(job_folder, sizeof job_folder, "%s/tahmpi.XXXXXX", base);
+    if (mkdtemp(job_folder) == NULL) {
+        fprintf(stderr, "tahmpi: no temporary folder in %s: %s\n", base, strerror(errno));
+        return NULL;
+    }
+    atexit(job_folder_remove);
+    struct sigaction action = {.sa_handler = job_on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    return job_folder;
+}
+
+bool job_interrupted(void)
+{
+    return job_signal != 0;
+}
+
+/* The first of the two files that exists, or NULL; static storage for each what. */
+static const char *job_find(const char *installed, const char *built, char *path, size_t bytes)
+{
+    char self[PATH_MAX];
+    if (access(installed, R_OK) == 0)
+        return installed;
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0)
+        return NULL;
+    self[length] = '\0';
+    /* Run from a build tree, this is tools/tahmpi or, by way of libtool, tools/.libs/tahmpi. */
+    for (int up = 0; up < 3; up++) {
+        char *slash = strrchr(self, '/');
+        if (slash == NULL)
+            return NULL;
+        *slash = '\0';
+        if ((size_t)snprintf(path, bytes, "%s/%s", self, built) < bytes && access(path, R_OK) == 0)
+            return path;
+    }
+    return NULL;
+}
+
+bool job_setup_complete(job_setup_t *setup, bool need_slownet)
+{
+    static char library[PATH_MAX], slownet[PATH_MAX];
+    if (setup->mpiexec == NULL)
+        setup->mpiexec = getenv("MPIEXEC") != NULL ? getenv("MPIEXEC") : TAH_MPIEXEC;
+    if (setup->library == NULL)
+        setup->library = job_find(TAH_LIBDIR "/libtahmpi.so", ".libs/libtahmpi.so", library,
+                                  sizeof library);
+    if (setup->library == NULL || access(setup->library, R_OK) != 0) {
+        fprintf(stderr, "tahmpi: libtahmpi.so is not found%s%s: --library says where it is\n",
+                setup->library != NULL ? " at " : "",
+                setup->library != NULL ? setup->library : "");
+        return false;
+    }
+    if (!need_slownet)
+        return true;
+    if (setup->slownet == NULL)
+        setup->slownet = job_find(TAH_BINDIR "/slownet", "tools/slownet", slownet, sizeof slownet);
+    if (setup->slownet == NULL) {
+        fprintf(stderr, "tahmpi: slownet is not found, which makes hosts with slow links: "
+                        "run without --link to use this machine's own network\n");
+        return false;
+    }
+    return true;
+}
+
+/* A command line under construction; words beyond the most are refused by job_words_ok. */
+typedef struct words {
+    char *list[JOB_WORDS_MOST + 1];
+    int count;
+} words_t;
+
+static void words_add(words_t *words, const char *word)
+{
+    if (words->count <= JOB_WORDS_MOST)
+        words->list[words->count] = strdup(word);
+    words->count++;
+}
+
+static void words_add_variable(words_t *words, const char *option, const char *name,
+                               const char *value)
+{
+    char *text;
+    if (strcmp(option, "-genv") == 0) {
+        words_add(words, option);
+        words_add(words, name);
+        words_add(words, value);
+        return;
+    }
+    if (asprintf(&text, "%s=%s", name, value) < 0)
+        return;
+    words_add(words, option);
+    words_add(words, text);
+    free(text);
+}
+
+static void words_free(words_t *words)
+{
+    for (int i = 0; i < words->count && i <= JOB_WORDS_MOST; i++)
+        free(words->list[i]);
+}
+
+static void words_split(words_t *words, const char *text)
+{
+    char *copy = strdup(text), *rest = copy;
+    for (char *word; copy != NULL && (word = strsep(&rest, " ")) != NULL;)
+        if (*word != '\0')
+            words_add(words, word);
+    free(copy);
+}
+
+/* The command line of a job; report: where the library is to put its report. */
+static void job_words(const job_setup_t *setup, const job_t *job, const char *report,
+                      words_t *words)
+{
+    char ranks[16];
+    const char *option = job->link != NULL || strcmp(TAH_MPI_NAME, "mpich") != 0 ? "-x" : "-genv";
+    snprintf(ranks, sizeof ranks, "%d", setup->ranks);
+    if (job->link != NULL) {
+        words_add(words, setup->slownet);
+        words_add(words, "--hosts");
+        words_add(words, ranks);
+        words_add(words, "--rate");
+        words_add(words, job->link);
+    } else {
+        words_split(words, setup->mpiexec);
+        words_add(words, "-n");
+        words_add(words, ranks);
+    }
+    if (job->policy != NULL) {
+        words_add_variable(words, option, "LD_PRELOAD", setup->library);
+        words_add_variable(words, option, "TAHMPI_POLICY", job->policy);
+        words_add_variable(words, option, "TAHMPI_REPORT", report);
+    }
+    if (job->link != NULL)
+        words_add(words, "--");
+    for (char **word = setup->program; *word != NULL; word++)
+        words_add(words, *word);
+}
+
+static void __attribute__((noreturn)) job_child(char **words, int output)
+{
+    setpgid(0, 0);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    int nothing = open("/dev/null", O_RDONLY);
+    dup2(nothing, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    execvp(words[0], words);
+    fprintf(stderr, "tahmpi: %s cannot be started: %s\n", words[0], strerror(errno));
+    _exit(127);
+}
+
+static double job_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Waits for the job; ends it when its time is up or a signal has come. */
+static void job_wait(pid_t child, double start, unsigned timeout, job_result_t *result)
+{
+    struct rusage usage;
+    int status;
+    double asked = 0;
+    for (;;) {
+        pid_t got = wait4(child, &status, WNOHANG, &usage);
+        if (got == child)
+            break;
+        double now = job_clock();
+        if (timeout > 0 && now - start > timeout && !result->timed_out) {
+            result->timed_out = true;
+            kill(-child, SIGTERM);
+        }
+        if ((result->timed_out || job_interrupted()) && asked == 0)
+            asked = now;
+        if (asked > 0 && now - asked > 10)
+            kill(-child, SIGKILL);
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    result->seconds = job_clock() - start;
+    result->peak_kib = usage.ru_maxrss;
+    result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool job_run(const job_setup_t *setup, const job_t *job, job_result_t *result)
+{
+    static int number;
+    words_t words = {.count = 0};
+    memset(result, 0, sizeof *result);
+    number++;
+    snprintf(result->output, sizeof result->output, "%s/output.%d", setup->folder, number);
+    snprintf(result->report, sizeof result->report, "%s/report.%d.json", setup->folder, number);
+    int output = open(result->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (output < 0) {
+        fprintf(stderr, "tahmpi: %s: %s\n", result->output, strerror(errno));
+        return false;
+    }
+    job_words(setup, job, result->report, &words);
+    if (words.count > JOB_WORDS_MOST) {
+        fprintf(stderr, "tahmpi: the command line has more than %d words\n", JOB_WORDS_MOST);
+        close(output);
+        words_free(&words);
+        return false;
+    }
+    words.list[words.count] = NULL;
+    double start = job_clock();
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        job_child(words.list, output);
+    close(output);
+    if (child > 0) {
+        setpgid(child, child);
+        job_group = child;
+        job_wait(child, start, setup->timeout, result);
+        job_group = 0;
+    } else {
+        fprintf(stderr, "tahmpi: no new process: %s\n", strerror(errno));
+    }
+    words_free(&words);
+    return child > 0;
+}

@@ -1,0 +1,57 @@
+/*
+ * Jobs: an MPI program started by mpiexec, on this machine's own network or on hosts that slownet
+ * makes, plain or with the library preloaded.
+ */
+#ifndef JOB_H
+#define JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What is the same for all jobs of a command. Strings belong to the caller. */
+typedef struct job_setup {
+    const char *mpiexec; /* command line of the launcher, split at blanks */
+    const char *slownet; /* the script */
+    const char *library; /* to be preloaded */
+    const char *folder;  /* for files that a job leaves, see job_folder_make */
+    int ranks;
+    unsigned timeout;    /* seconds; 0: none */
+    char **program;      /* with its arguments, ends with NULL */
+} job_setup_t;
+
+typedef struct job {
+    const char *link;   /* rate as slownet takes it; NULL: this machine's own network */
+    const char *policy; /* path; NULL: plain, without the library */
+} job_t;
+
+/* What came of a job. */
+typedef struct job_result {
+    double seconds;    /* from start to end of the launcher */
+    int status;        /* exit status; 128 + signal, as shells have it */
+    bool timed_out;
+    long peak_kib;     /* resident memory of the largest process, KiB */
+    char output[512];  /* file with all that the job printed */
+    char report[512];  /* file with the library's report, where there is one */
+} job_result_t;
+
+/*
+ * Makes a folder for a command's files and sees to it that it is removed, and a running job ended,
+ * when the process ends: by exit, SIGINT, SIGTERM or SIGHUP. Returns its path (static storage), or
+ * NULL with a complaint on stderr. Once a process.
+ */
+const char *job_folder_make(void);
+
+/* Whether a signal has asked the command to end; it then finishes with what it has. */
+bool job_interrupted(void);
+
+/*
+ * Fills in what was not given: mpiexec and the paths of slownet and the library, from where this
+ * command is installed or was built. False with a complaint where something is missing.
+ * need_slownet: a link is asked for.
+ */
+bool job_setup_complete(job_setup_t *setup, bool need_slownet);
+
+/* Runs a job to its end. False, with a complaint, where it could not even be started. */
+bool job_run(const job_setup_t *setup, const job_t *job, job_result_t *result);
+
+#endif
