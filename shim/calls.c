@@ -33,6 +33,7 @@ struct calls_next next = {
 #include "shim/calls_each.h"
 };
 
+struct calls_next beneath;
 struct calls_own pmpi;
 
 #ifdef OPEN_MPI
@@ -106,6 +107,8 @@ static void calls_fill(void)
     do {                                                                                           \
         void *symbol = calls_find(mpi, #name);                                                     \
         next.name = symbol != NULL ? (__typeof__(next.name))symbol : missing_##name;               \
+        symbol = calls_find(mpi, "P" #name);                                                       \
+        beneath.name = symbol != NULL ? (__typeof__(next.name))symbol : missing_##name;            \
     } while (0);
 #include "shim/calls_each.h"
 #ifdef OPEN_MPI

@@ -69,19 +69,43 @@ static pthread_mutex_t stash_messages_mutex = PTHREAD_MUTEX_INITIALIZER;
 static stash_entry_t *stash_messages;
 
 /*
- * A value that is no handle of MPI's: in MPICH handles of this kind do not occur (the upper bits
- * tell kinds apart); in Open MPI a handle is an address, and ours is the entry's.
+ * What the program holds in place of a message that we have received. In MPICH a value that is no
+ * handle of MPI's: handles of this kind do not occur, the upper bits tell kinds apart. In Open MPI
+ * a handle is an address which the Fortran bindings follow, so it must be a real one: that of an
+ * empty message to ourselves. Only while MPI is being finalised, when our communicator is gone,
+ * is it the entry's address.
  */
-static MPI_Message stash_make_handle(stash_entry_t *entry)
-{
 #ifdef OPEN_MPI
-    return (MPI_Message)entry;
-#else
-    static unsigned number;
-    (void)entry;
-    return (MPI_Message)(0x0e000000 + (number++ & 0xffffff));
-#endif
+static MPI_Message stash_handle_make(stash_entry_t *entry)
+{
+    MPI_Request request;
+    MPI_Message message;
+    int found = 0;
+    if (shim.comm == MPI_COMM_NULL)
+        return (MPI_Message)entry;
+    pmpi.Isend(NULL, 0, MPI_BYTE, shim.rank, 0, shim.comm, &request);
+    while (!found)
+        pmpi.Improbe(shim.rank, 0, shim.comm, &found, &message, MPI_STATUS_IGNORE);
+    pmpi.Wait(&request, MPI_STATUS_IGNORE);
+    return message;
 }
+
+static void stash_handle_free(stash_entry_t *entry, MPI_Message message)
+{
+    if (message != (MPI_Message)entry)
+        pmpi.Mrecv(NULL, 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+}
+#else
+static MPI_Message stash_handle_make(stash_entry_t *entry)
+{
+    static unsigned number;
+    return (MPI_Message)(0x0e000000 + (number++ & 0xffffff));
+}
+
+static void stash_handle_free(stash_entry_t *entry, MPI_Message message)
+{
+}
+#endif
 
 MPI_Message stash_message_give(stash_entry_t *entry)
 {
@@ -94,7 +118,7 @@ MPI_Message stash_message_give(stash_entry_t *entry)
     stash_entry_t *other;
     MPI_Message handle;
     do {
-        handle = stash_make_handle(entry);
+        handle = stash_handle_make(entry);
         entry->key = HANDLE_KEY(handle);
         HASH_FIND(hh, stash_messages, &entry->key, sizeof entry->key, other);
     } while (other != NULL);
@@ -112,5 +136,7 @@ stash_entry_t *stash_message_take(MPI_Message message)
     if (entry != NULL)
         HASH_DEL(stash_messages, entry);
     shim_unlock(&stash_messages_mutex);
+    if (entry != NULL)
+        stash_handle_free(entry, message);
     return entry;
 }

@@ -1,9 +1,10 @@
 # MPI programs that know nothing of the library, and the scripts that run them with and without it.
-shim_scripts = %D%/p2p.tap %D%/requests.tap
+shim_scripts = %D%/coverage.tap %D%/p2p.tap %D%/profilers.tap %D%/requests.tap
 TESTS += $(shim_scripts)
-EXTRA_DIST += $(shim_scripts) %D%/policies/lossless.ini %D%/policies/tah.ini
+EXTRA_DIST += $(shim_scripts) %D%/coverage.py %D%/passthrough.txt \
+	%D%/policies/lossless.ini %D%/policies/tah.ini
 
-check_PROGRAMS += %D%/completion %D%/freed %D%/modes %D%/order %D%/probe %D%/truncate
+check_PROGRAMS += %D%/completion %D%/freed %D%/modes %D%/order %D%/probe %D%/profiled %D%/truncate
 tests_shim_completion_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_completion_LDADD = $(MT_LIBS)
 tests_shim_freed_CPPFLAGS = $(MT_CPPFLAGS)
@@ -16,3 +17,12 @@ tests_shim_probe_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_probe_LDADD = $(MT_LIBS)
 tests_shim_truncate_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_truncate_LDADD = $(MT_LIBS)
+tests_shim_profiled_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_profiled_LDADD = $(MT_LIBS)
+
+# A library to preload beside ours; -rpath, since libtool would make a static one otherwise.
+check_LTLIBRARIES += libprofiler.la
+libprofiler_la_SOURCES = %D%/profiler.c
+libprofiler_la_CPPFLAGS = $(MT_CPPFLAGS)
+libprofiler_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+libprofiler_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
