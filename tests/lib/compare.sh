@@ -10,6 +10,7 @@
 . "$TAH_SOURCE/tests/lib/report.sh"
 
 compare_policies="none lossless tah"
+compare_programs=$TAH_BUILD/tests/shim # where the programs are
 
 # Notes of all ranks in the order of their names, exit code, standard output and error.
 compare_collect() {
@@ -93,7 +94,7 @@ compare_one() {
     compare_wants=$4 compare_name=$1 compare_ranks=$2 compare_policy=$3
     shift 4
     compare_run "$compare_base.$compare_policy" "$compare_ranks" "$compare_policy" \
-        "$TAH_BUILD/tests/shim/$compare_name" "$@"
+        "$compare_programs/$compare_name" "$@"
     if [ "$compare_policy" = plain ]; then
         compare_plain "$compare_base.plain"
     else
