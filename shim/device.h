@@ -11,7 +11,10 @@
 /* Whether the host must not touch this pointer. Managed and pinned host memory: it may. */
 bool device_memory(const void *pointer);
 
-/* memcpy, by way of the driver where either side is device memory. */
-void device_copy(void *to, const void *from, size_t bytes);
+/*
+ * memcpy, by way of the driver where either side is device memory; complete when it returns.
+ * False, with a message, where the driver fails.
+ */
+bool device_copy(void *to, const void *from, size_t bytes);
 
 #endif

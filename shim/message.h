@@ -78,6 +78,9 @@ int message_restore(const incoming_t *in, const buffer_t *from, MPI_Status *stat
  */
 int message_restore_unseen(const incoming_t *in);
 
+/* Before a receive is posted of which no status will tell: wipes an older key out of its buffer. */
+void message_wipe_key(const incoming_t *in);
+
 /* Whether a received message can be a frame at all: the filter that spares all others a look. */
 static inline bool message_maybe_frame(const MPI_Status *status)
 {

@@ -41,6 +41,18 @@ static bool restore_in_place(const incoming_t *in)
 }
 
 /*
+ * Whether the buffer starts with the job's key. Of device memory only that much is fetched; true
+ * also where it cannot be, so that the caller's own fetch fails.
+ */
+static bool restore_has_key(const incoming_t *in)
+{
+    uint8_t start[TAH_KEY_BYTES];
+    if (!device_memory(in->buf))
+        return tah_frame_has_key(in->buf, shim.key);
+    return !device_copy(start, in->buf, sizeof start) || tah_frame_has_key(start, shim.key);
+}
+
+/*
  * The received bytes as one piece of memory. A contiguous buffer is looked at where it is; what is
  * found to be a frame is then copied out, and so is what lies in a buffer with gaps.
  */
@@ -48,8 +60,7 @@ static int restore_fetch(const incoming_t *in, size_t bytes, buffer_t **copy, bo
 {
     *copy = NULL;
     *frame = false;
-    if (restore_in_place(in) && !device_memory(in->buf) &&
-        !tah_frame_has_key(in->buf, shim.key))
+    if (restore_in_place(in) && !restore_has_key(in))
         return MPI_SUCCESS;
     size_t each = types_bytes(in->datatype, in->type);
     if (each == 0)
@@ -62,8 +73,8 @@ static int restore_fetch(const incoming_t *in, size_t bytes, buffer_t **copy, bo
     int rc = MPI_SUCCESS;
     if (!restore_in_place(in))
         rc = types_pack(in->buf, restore_handle(in), each, bytes, (*copy)->data);
-    else
-        device_copy((*copy)->data, in->buf, bytes);
+    else if (!device_copy((*copy)->data, in->buf, bytes))
+        rc = errors_bad_frame();
     *frame = rc == MPI_SUCCESS && tah_frame_has_key((*copy)->data, shim.key);
     return rc;
 }
@@ -77,7 +88,7 @@ static int restore_deliver(const incoming_t *in, const void *data, size_t bytes)
     if (fits == 0)
         rc = MPI_SUCCESS;
     else if (restore_in_place(in))
-        device_copy(in->buf, data, fits);
+        rc = device_copy(in->buf, data, fits) ? MPI_SUCCESS : errors_bad_frame();
     else
         rc = types_unpack(data, fits, in->buf, restore_handle(in),
                           types_bytes(in->datatype, in->type));
@@ -165,22 +176,19 @@ static buffer_t *restore_copy_all(const incoming_t *in, size_t capacity)
     buffer_t *copy = each > 0 ? buffers_take(capacity) : NULL;
     if (copy == NULL)
         return NULL;
-    if (restore_in_place(in)) {
-        device_copy(copy->data, in->buf, capacity);
-    } else if (types_pack(in->buf, restore_handle(in), each, capacity, copy->data) !=
-               MPI_SUCCESS) {
-        buffers_give(copy);
-        return NULL;
-    }
-    return copy;
+    bool copied = restore_in_place(in) ? device_copy(copy->data, in->buf, capacity)
+                                       : types_pack(in->buf, restore_handle(in), each, capacity,
+                                                    copy->data) == MPI_SUCCESS;
+    if (copied)
+        return copy;
+    buffers_give(copy);
+    return NULL;
 }
 
 int message_restore_unseen(const incoming_t *in)
 {
     size_t capacity = incoming_capacity(in);
-    if (capacity < TAH_FRAME_MIN ||
-        (restore_in_place(in) && !device_memory(in->buf) &&
-         tah_frame_claimed_bytes(in->buf, capacity, shim.key) == 0))
+    if (capacity < TAH_FRAME_MIN || (restore_in_place(in) && !restore_has_key(in)))
         return MPI_SUCCESS;
     buffer_t *copy = restore_copy_all(in, capacity);
     if (copy == NULL)
@@ -193,4 +201,12 @@ int message_restore_unseen(const incoming_t *in)
     }
     buffers_give(copy);
     return rc;
+}
+
+void message_wipe_key(const incoming_t *in)
+{
+    static const uint8_t zeros[TAH_KEY_BYTES];
+    if (in->type != NULL && incoming_capacity(in) >= TAH_FRAME_MIN && restore_in_place(in) &&
+        restore_has_key(in))
+        device_copy(in->buf, zeros, sizeof zeros);
 }

@@ -1,7 +1,6 @@
 /* Combined calls. */
 #include "config.h"
 
-#include <string.h>
 
 #include "shim/comms.h"
 #include "shim/errors.h"
@@ -159,10 +158,7 @@ static pending_t *wrap_isendrecv_track(void *buf, MPI_Count count, MPI_Datatype 
         return pending;
     pending->in = (incoming_t){.buf = buf, .count = count, .datatype = datatype,
                                .type = types_hold(datatype), .comm = comm};
-    size_t capacity = pending->in.type == NULL ? 0 : incoming_capacity(&pending->in);
-    if (capacity >= TAH_FRAME_MIN && pending->in.type->dense && buf != MPI_BOTTOM &&
-        tah_frame_has_key(buf, shim.key))
-        memset(buf, 0, TAH_KEY_BYTES);
+    message_wipe_key(&pending->in);
     return pending;
 }
 

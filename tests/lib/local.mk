@@ -9,3 +9,8 @@ EXTRA_DIST += %D%/tap.sh %D%/launch.sh %D%/compare.sh %D%/report.sh
 # gcc takes MPI_STATUSES_IGNORE, a small number made a pointer, for a buffer that is too short.
 MT_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) -Wno-stringop-overflow
 MT_LIBS = libmt.la $(MPI_LIBS) -lm -lpthread
+
+# The same for a library that is preloaded beside ours, or loaded by a program: -rpath, since libtool
+# would make a static one otherwise.
+PRELOADED_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+PRELOADED_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere

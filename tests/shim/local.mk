@@ -20,9 +20,8 @@ tests_shim_truncate_LDADD = $(MT_LIBS)
 tests_shim_profiled_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_profiled_LDADD = $(MT_LIBS)
 
-# A library to preload beside ours; -rpath, since libtool would make a static one otherwise.
 check_LTLIBRARIES += libprofiler.la
 libprofiler_la_SOURCES = %D%/profiler.c
 libprofiler_la_CPPFLAGS = $(MT_CPPFLAGS)
-libprofiler_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
-libprofiler_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+libprofiler_la_CFLAGS = $(PRELOADED_CFLAGS)
+libprofiler_la_LDFLAGS = $(PRELOADED_LDFLAGS)
