@@ -4,6 +4,7 @@ include $(top_srcdir)/tests/codec/local.mk
 include $(top_srcdir)/tests/golden/local.mk
 include $(top_srcdir)/tests/oracle/local.mk
 include $(top_srcdir)/tests/policy/local.mk
+include $(top_srcdir)/tests/python/local.mk
 include $(top_srcdir)/tests/shim/local.mk
 include $(top_srcdir)/tests/device/local.mk
 include $(top_srcdir)/tests/examples/local.mk

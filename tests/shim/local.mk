@@ -2,7 +2,7 @@
 shim_scripts = %D%/coverage.tap %D%/p2p.tap %D%/profilers.tap %D%/requests.tap
 TESTS += $(shim_scripts)
 EXTRA_DIST += $(shim_scripts) %D%/coverage.py %D%/passthrough.txt \
-	%D%/policies/lossless.ini %D%/policies/tah.ini
+	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
 check_PROGRAMS += %D%/completion %D%/freed %D%/modes %D%/order %D%/probe %D%/profiled %D%/truncate
 tests_shim_completion_CPPFLAGS = $(MT_CPPFLAGS)
