@@ -11,6 +11,7 @@
 static const codec_ops_t *const codecs[TAH_CODEC_COUNT] = {
     [TAH_CODEC_TAH] = &codec_tah,
     [TAH_CODEC_UNIFORM] = &codec_uniform,
+    [TAH_CODEC_TAHX] = &codec_tahx,
 #ifdef HAVE_ZSTD
     [TAH_CODEC_LOSSLESS] = &codec_lossless,
 #endif
@@ -26,7 +27,7 @@ void tah_params_init(tah_params_t *params, tah_codec_t codec)
     *params = (tah_params_t){
         .codec = codec,
         .dtype = TAH_FLOAT32,
-        .tile = codec == TAH_CODEC_UNIFORM ? 32 : 64,
+        .tile = codec == TAH_CODEC_UNIFORM || codec == TAH_CODEC_TAHX ? 32 : 64,
         .bits_high = codec == TAH_CODEC_UNIFORM ? 6 : 4,
         .bits_low = 3,
         .high_fraction = 0.8f,

@@ -36,6 +36,7 @@ typedef struct codec_ops {
 
 extern const codec_ops_t codec_tah;
 extern const codec_ops_t codec_uniform;
+extern const codec_ops_t codec_tahx;
 #ifdef HAVE_ZSTD
 extern const codec_ops_t codec_lossless;
 #endif

@@ -3,6 +3,8 @@
 
 #include "codec/bytes.h"
 
+#include <float.h>
+
 #define SIGN_BIT 0x80000000u
 
 static bool load_float32(const uint8_t *src, unsigned n, uint32_t *values, uint32_t *peak)
@@ -156,14 +158,21 @@ static void store_float32(const int32_t *values, int exponent, unsigned n, uint8
         store_u32(dst + 4 * i, float32_bits(values[i], exponent));
 }
 
-static void store_float64(const int32_t *values, int exponent, unsigned n, uint8_t *dst)
+/* 2^exponent of a normal double. */
+static double double_power(int exponent)
 {
     const union {
         uint64_t bits;
         double value;
     } power = {.bits = (uint64_t)(exponent + 1023) << 52};
+    return power.value;
+}
+
+static void store_float64(const int32_t *values, int exponent, unsigned n, uint8_t *dst)
+{
+    const double power = double_power(exponent);
     for (unsigned i = 0; i < n; i++) {
-        const double value = (double)values[i] * power.value;
+        const double value = (double)values[i] * power;
         memcpy(dst + 8 * i, &value, 8);
     }
 }
@@ -190,5 +199,43 @@ void convert_store(tah_dtype_t dtype, const int32_t *values, int exponent, unsig
     case TAH_BYTES:
     case TAH_DTYPE_COUNT:
         break;
+    }
+}
+
+void convert_finite(tah_dtype_t dtype, const uint8_t *src, unsigned n, float *values)
+{
+    const size_t element = tah_dtype_bytes(dtype);
+    uint32_t bits[64], peak;
+    for (unsigned first = 0; first < n; first += 64, src += 64 * element) {
+        const unsigned count = n - first < 64 ? n - first : 64;
+        if (!convert_load(dtype, src, count, bits, &peak))
+            for (unsigned i = 0; i < count; i++)
+                if (!convert_load(dtype, src + i * element, 1, bits + i, &peak))
+                    bits[i] = 0;
+        memcpy(values + first, bits, count * sizeof *bits);
+    }
+}
+
+static float float_scale(float value, double power)
+{
+    const double scaled = value * power;
+    return (float)(scaled > FLT_MAX ? FLT_MAX : scaled < -FLT_MAX ? -FLT_MAX : scaled);
+}
+
+void convert_scale(tah_dtype_t dtype, const float *values, int exponent, unsigned n, uint8_t *dst)
+{
+    const double power = double_power(exponent);
+    for (unsigned i = 0; i < n; i++) {
+        const float value = float_scale(values[i], power);
+        const double wide = value;
+        uint32_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        const uint16_t half = dtype == TAH_BFLOAT16 ? bfloat16_round(bits) : float16_round(bits);
+        if (dtype == TAH_FLOAT32)
+            memcpy(dst + 4 * i, &value, 4);
+        else if (dtype == TAH_FLOAT64)
+            memcpy(dst + 8 * i, &wide, 8);
+        else
+            memcpy(dst + 2 * i, &half, 2);
     }
 }

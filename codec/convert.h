@@ -7,8 +7,25 @@
 
 #include "codec/tah.h"
 
+#include <string.h>
+
 #define FLOAT_INFINITY_BITS 0x7f800000u
 #define FLOAT_NORMAL_BITS 0x00800000u /* the smallest normal magnitude */
+
+static inline uint32_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The float without its sign. */
+static inline float float_magnitude(float value)
+{
+    const uint32_t bits = float_bits(value) & 0x7fffffff;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
 
 /* 2^exponent as a float; exponent -126..127. */
 static inline float float_power(int exponent)
@@ -35,5 +52,15 @@ bool convert_load(tah_dtype_t dtype, const uint8_t *src, unsigned n, uint32_t *v
  */
 void convert_store(tah_dtype_t dtype, const int32_t *values, int exponent, unsigned n,
                    uint8_t *dst);
+
+/* The same elements as floats, float64 cut off; what is not finite in float32 becomes 0. */
+void convert_finite(tah_dtype_t dtype, const uint8_t *src, unsigned n, float *values);
+
+/*
+ * Writes values[i] * 2^exponent as n elements to dst, |exponent| <= 200: rounded to float32 first,
+ * to nearest, and saturated at the largest finite value, then to the element type as above. Under
+ * the default floating-point environment.
+ */
+void convert_scale(tah_dtype_t dtype, const float *values, int exponent, unsigned n, uint8_t *dst);
 
 #endif

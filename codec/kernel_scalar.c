@@ -2,6 +2,7 @@
 #include "codec/kernels.h"
 
 #include "codec/bytes.h"
+#include "codec/tahx.h"
 
 static size_t scalar_encode(const tile_run_t *run, const uint8_t *src, uint8_t *records,
                             uint8_t *out, size_t room, tile_counts_t *counts)
@@ -62,4 +63,5 @@ const kernel_t kernel_scalar = {
     .decode = scalar_decode,
     .entropy = scalar_entropy,
     .range = scalar_range,
+    .tahx = &tahx_kernel_scalar,
 };

@@ -44,6 +44,8 @@ typedef struct kernel {
     /* tile_range of each of tiles tiles of n elements, at src one after another. */
     void (*range)(tah_dtype_t dtype, const uint8_t *src, unsigned n, unsigned tiles,
                   uint32_t *keys);
+
+    const struct tahx_kernel *tahx; /* the tiles of tahx: codec/tahx.h */
 } kernel_t;
 
 extern const kernel_t kernel_scalar;

@@ -22,28 +22,33 @@ static void to_double(tah_dtype_t dtype, const uint8_t *src, unsigned n, double 
     }
 }
 
+void measure_add(tah_dtype_t dtype, const uint8_t *src, const uint8_t *decoded, unsigned n,
+                 tah_encoded_t *result)
+{
+    double before[TILE_MAX], after[TILE_MAX], signal = 0, noise = 0;
+    to_double(dtype, src, n, before);
+    to_double(dtype, decoded, n, after);
+    for (unsigned i = 0; i < n; i++) {
+        if (!isfinite(before[i]))
+            continue;
+        const double error = before[i] - after[i];
+        signal += before[i] * before[i];
+        noise += error * error;
+    }
+    result->signal += signal;
+    result->noise += noise;
+}
+
 void measure_run(const tile_run_t *run, const uint8_t *src, const uint8_t *records,
                  const uint8_t *stream, size_t bytes, tah_encoded_t *result)
 {
     const kernel_t *kernel = kernel_get();
     const size_t tile_bytes = (size_t)run->n * run->job->element;
     uint8_t decoded[TILE_MAX * sizeof(double)];
-    double before[TILE_MAX], after[TILE_MAX];
     for (unsigned t = 0; t < run->tiles; t++) {
         const tile_run_t one = {run->job, run->n, 1, run->widths + t};
         const size_t used = kernel->decode(&one, records + t * TILE_RECORD, stream, bytes, decoded);
-        to_double(run->job->dtype, src + t * tile_bytes, run->n, before);
-        to_double(run->job->dtype, decoded, run->n, after);
-        double signal = 0, noise = 0;
-        for (unsigned i = 0; i < run->n; i++) {
-            if (!isfinite(before[i]))
-                continue;
-            const double error = before[i] - after[i];
-            signal += before[i] * before[i];
-            noise += error * error;
-        }
-        result->signal += signal;
-        result->noise += noise;
+        measure_add(run->job->dtype, src + t * tile_bytes, decoded, run->n, result);
         stream += used;
         bytes -= used;
     }

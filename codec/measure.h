@@ -12,4 +12,8 @@
 void measure_run(const tile_run_t *run, const uint8_t *src, const uint8_t *records,
                  const uint8_t *stream, size_t bytes, tah_encoded_t *result);
 
+/* Adds what n <= TILE_MAX elements at src contribute that come back as those at decoded. */
+void measure_add(tah_dtype_t dtype, const uint8_t *src, const uint8_t *decoded, unsigned n,
+                 tah_encoded_t *result);
+
 #endif

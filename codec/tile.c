@@ -46,40 +46,63 @@ static bool element_zero(const uint8_t *src, unsigned element)
     return memcmp(src, zero, element) == 0;
 }
 
-static size_t encode_raw(tile_kind_t kind, const uint8_t *src, size_t bytes, uint8_t *record,
-                         uint8_t *out, size_t room)
+/* Whether every element is +0 or -0. */
+static bool elements_zero(const uint8_t *src, unsigned n, unsigned element)
 {
-    if (room < bytes)
-        return SIZE_MAX;
-    store_u32(record, kind);
-    memcpy(out, src, bytes);
-    return bytes;
+    for (unsigned i = 0; i < n; i++, src += element) {
+        uint8_t bits = src[element - 1] & 0x7f;
+        for (unsigned k = 0; k + 1 < element; k++)
+            bits |= src[k];
+        if (bits)
+            return false;
+    }
+    return true;
 }
 
-static size_t encode_signs(const uint8_t *src, unsigned n, unsigned element, uint8_t *record,
+bool tile_special(const uint8_t *src, unsigned n, unsigned element, tile_kind_t *kind)
+{
+    if (elements_equal(src, n, element))
+        *kind = element_zero(src, element) ? TILE_ZERO : TILE_CONSTANT;
+    else if (elements_zero(src, n, element))
+        *kind = TILE_SIGNS;
+    else
+        return false;
+    return true;
+}
+
+size_t tile_special_bytes(tile_kind_t kind, unsigned n, unsigned element)
+{
+    return kind == TILE_ZERO       ? 0
+           : kind == TILE_CONSTANT ? element
+           : kind == TILE_SIGNS    ? tile_code_bytes(n, 1)
+                                   : (size_t)n * element;
+}
+
+size_t tile_special_encode(tile_kind_t kind, const uint8_t *src, unsigned n, unsigned element,
                            uint8_t *out, size_t room)
 {
-    const size_t bytes = tile_code_bytes(n, 1);
+    const size_t bytes = tile_special_bytes(kind, n, element);
     if (room < bytes)
         return SIZE_MAX;
-    store_u32(record, TILE_SIGNS);
+    if (kind != TILE_SIGNS) {
+        memcpy(out, src, bytes);
+        return bytes;
+    }
     memset(out, 0, bytes);
     for (unsigned i = 0; i < n; i++)
         out[i / 8] |= (uint8_t)(src[(i + 1) * element - 1] >> 7 << i % 8);
     return bytes;
 }
 
-static size_t decode_special(const tile_job_t *job, uint32_t record, const uint8_t *in,
-                             size_t room, unsigned n, uint8_t *dst)
+size_t tile_special_decode(uint32_t kind, const uint8_t *in, size_t room, unsigned n,
+                           unsigned element, uint8_t *dst)
 {
-    const unsigned element = job->element;
-    const size_t bytes = record == TILE_ZERO       ? 0
-                         : record == TILE_CONSTANT ? element
-                         : record == TILE_SIGNS    ? tile_code_bytes(n, 1)
-                                                   : (size_t)n * element;
-    if (record >= TILE_KIND_COUNT || room < bytes)
+    if (kind >= TILE_KIND_COUNT)
         return SIZE_MAX;
-    switch ((tile_kind_t)record) {
+    const size_t bytes = tile_special_bytes((tile_kind_t)kind, n, element);
+    if (room < bytes)
+        return SIZE_MAX;
+    switch ((tile_kind_t)kind) {
     case TILE_CONSTANT:
         for (unsigned i = 0; i < n; i++)
             memcpy(dst + (size_t)i * element, in, element);
@@ -104,11 +127,7 @@ static size_t decode_special(const tile_job_t *job, uint32_t record, const uint8
 
 /* --- codes --------------------------------------------------------------------------------------- */
 
-/*
- * Bit planes, lowest bit first, in blocks of 64 elements: bit i of a plane of a block is that bit
- * of the code of its element i.
- */
-static void codes_pack(const uint8_t *codes, unsigned n, unsigned bits, uint8_t *out)
+void tile_codes_pack(const uint8_t *codes, unsigned n, unsigned bits, uint8_t *out)
 {
     for (unsigned first = 0; first < n; first += 64) {
         const unsigned count = n - first < 64 ? n - first : 64, bytes = (count + 7) / 8;
@@ -121,8 +140,7 @@ static void codes_pack(const uint8_t *codes, unsigned n, unsigned bits, uint8_t 
     }
 }
 
-/* false: a bit of the padding of a plane is set. */
-static bool codes_unpack(const uint8_t *in, unsigned n, unsigned bits, uint8_t *codes)
+bool tile_codes_unpack(const uint8_t *in, unsigned n, unsigned bits, uint8_t *codes)
 {
     memset(codes, 0, n);
     for (unsigned first = 0; first < n; first += 64) {
@@ -152,19 +170,6 @@ static void codes_quantise(const int32_t *w, unsigned n, unsigned bits, const ti
 }
 
 /* --- whole tiles --------------------------------------------------------------------------------- */
-
-/* Whether every element is +0 or -0. */
-static bool elements_zero(const uint8_t *src, unsigned n, unsigned element)
-{
-    for (unsigned i = 0; i < n; i++, src += element) {
-        uint8_t bits = src[element - 1] & 0x7f;
-        for (unsigned k = 0; k + 1 < element; k++)
-            bits |= src[k];
-        if (bits)
-            return false;
-    }
-    return true;
-}
 
 /* The values of a tile as they are coded: in fixed point, transformed or not. */
 typedef struct tile_coded {
@@ -201,6 +206,13 @@ static bool coded_rotate(const tile_job_t *job, tile_coded_t *tile)
     return true;
 }
 
+static size_t encode_special(tile_kind_t kind, const tile_job_t *job, const uint8_t *src,
+                             unsigned n, uint8_t *record, uint8_t *out, size_t room)
+{
+    store_u32(record, kind);
+    return tile_special_encode(kind, src, n, job->element, out, room);
+}
+
 size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsigned bits,
                    uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts)
 {
@@ -209,27 +221,21 @@ size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsign
     tile_coded_t tile;
     tile_grid_t grid;
     unsigned shift;
-    const size_t exact_bytes = (size_t)n * job->element;
+    tile_kind_t kind;
 
     tile.n = n;
     tile.order = 0;
     counts->exact++;
-    if (elements_equal(src, n, job->element)) {
-        if (element_zero(src, job->element))
-            return encode_raw(TILE_ZERO, src, 0, record, out, room);
-        return encode_raw(TILE_CONSTANT, src, job->element, record, out, room);
-    }
-    if (!convert_load(job->dtype, src, n, values, &peak))
-        return encode_raw(TILE_EXACT, src, exact_bytes, record, out, room);
-    if (peak == 0 && elements_zero(src, n, job->element))
-        return encode_signs(src, n, job->element, record, out, room);
-    if (job->dtype == TAH_FLOAT64 && peak < FLOAT_NORMAL_BITS)
-        return encode_raw(TILE_EXACT, src, exact_bytes, record, out, room);
+    if (tile_special(src, n, job->element, &kind))
+        return encode_special(kind, job, src, n, record, out, room);
+    if (!convert_load(job->dtype, src, n, values, &peak) ||
+        (job->dtype == TAH_FLOAT64 && peak < FLOAT_NORMAL_BITS))
+        return encode_special(TILE_EXACT, job, src, n, record, out, room);
     tile.unit = tile_fix(values, n, peak, tile.w);
     tile_extent(tile.w, n, &tile.low, &tile.high);
     const bool rotated = coded_rotate(job, &tile);
     if (!grid_fit(tile.low, tile.high, bits, tile.unit, tile.order, &grid, &shift))
-        return encode_raw(TILE_EXACT, src, exact_bytes, record, out, room);
+        return encode_special(TILE_EXACT, job, src, n, record, out, room);
     counts->exact--;
     counts->rotated += rotated;
 
@@ -240,7 +246,7 @@ size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsign
     if (rotated)
         *out++ = (uint8_t)tile.pivot;
     codes_quantise(tile.w, tile.n, bits, &grid, shift, codes);
-    codes_pack(codes, tile.n, bits, out);
+    tile_codes_pack(codes, tile.n, bits, out);
     return bytes;
 }
 
@@ -253,7 +259,7 @@ size_t tile_decode(const tile_job_t *job, uint32_t record, const uint8_t *in, si
     bool rotated;
 
     if ((record >> 8 & 255) == 0)
-        return decode_special(job, record, in, room, n, dst);
+        return tile_special_decode(record, in, room, n, job->element, dst);
     if (!record_unpack(record, &grid, &rotated))
         return SIZE_MAX;
     const unsigned order = tile_log2(n), coded = rotated ? 1u << order : n;
@@ -263,7 +269,7 @@ size_t tile_decode(const tile_job_t *job, uint32_t record, const uint8_t *in, si
     if (!grid_bounded(&grid, bits, rotated ? order : 0))
         return SIZE_MAX;
     const unsigned pivot = rotated ? *in++ : 0;
-    if (!codes_unpack(in, coded, bits, codes))
+    if (!tile_codes_unpack(in, coded, bits, codes))
         return SIZE_MAX;
     for (unsigned i = 0; i < coded; i++)
         y[i] = codes[i] * grid.step + grid.zero;

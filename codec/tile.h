@@ -85,6 +85,27 @@ size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsign
 size_t tile_decode(const tile_job_t *job, uint32_t record, const uint8_t *in, size_t room,
                    unsigned n, unsigned bits, uint8_t *dst);
 
+/* Whether the elements of a tile are all equal or all zeros, and of which kind it then is. */
+bool tile_special(const uint8_t *src, unsigned n, unsigned element, tile_kind_t *kind);
+
+/* Bytes of the stream that a tile without codes takes. */
+size_t tile_special_bytes(tile_kind_t kind, unsigned n, unsigned element);
+
+/* Encodes and decodes a tile without codes as tile_encode and tile_decode do; any kind. */
+size_t tile_special_encode(tile_kind_t kind, const uint8_t *src, unsigned n, unsigned element,
+                           uint8_t *out, size_t room);
+size_t tile_special_decode(uint32_t kind, const uint8_t *in, size_t room, unsigned n,
+                           unsigned element, uint8_t *dst);
+
+/*
+ * Writes n codes as bit planes, lowest bit first, in blocks of 64 elements: bit i of a plane of a
+ * block is that bit of the code of its element i. tile_code_bytes(n, bits) bytes.
+ */
+void tile_codes_pack(const uint8_t *codes, unsigned n, unsigned bits, uint8_t *out);
+
+/* The reverse; false: a bit of the padding of a plane is set. */
+bool tile_codes_unpack(const uint8_t *in, unsigned n, unsigned bits, uint8_t *codes);
+
 /* The sums of n <= TILE_MAX elements, relative to the exponent of peak, as tile_peak gives it. */
 void tile_weigh(tah_dtype_t dtype, const uint8_t *src, unsigned n, uint32_t peak,
                 tile_weight_t *weight);

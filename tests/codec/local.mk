@@ -10,6 +10,7 @@ codec_tests = \
 	%D%/test_lossless \
 	%D%/test_roundtrip \
 	%D%/test_special \
+	%D%/test_tahx \
 	%D%/test_types
 check_PROGRAMS += $(codec_tests)
 TESTS += $(codec_tests)
@@ -27,3 +28,10 @@ TESTS += $(codec_tests)
 %C%_test_types_LDADD = $(CODEC_TEST_LIBS)
 %C%_test_lossless_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_lossless_LDADD = $(CODEC_TEST_LIBS)
+# As test_special.
+%C%_test_tahx_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -frounding-math
+%C%_test_tahx_LDADD = $(CODEC_TEST_LIBS)
+
+# The levels of tahx, and the program that they come from.
+TESTS += %D%/tahx_tables.tap
+EXTRA_DIST += %D%/tahx_tables.tap %D%/tahx_tables.py %D%/ocr_svtr_in.bf16

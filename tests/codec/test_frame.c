@@ -209,10 +209,10 @@ static guarded_t guarded_alloc(size_t bytes)
 /* Sizes around every boundary of tile and row, source, frame and destination exactly as long. */
 START_TEST(nothing_beyond_the_buffers)
 {
-    static const tah_codec_t codecs[] = {TAH_CODEC_TAH, TAH_CODEC_UNIFORM};
+    static const tah_codec_t codecs[] = {TAH_CODEC_TAH, TAH_CODEC_UNIFORM, TAH_CODEC_TAHX};
     for (size_t count = 1; count < 300; count += count < 140 ? 1 : 13) {
         tah_params_t params;
-        tah_params_init(&params, codecs[_i % 2]);
+        tah_params_init(&params, codecs[_i]);
         params.bits_high = (uint8_t)(3 + count % 6);
         params.tile = (uint16_t)(16 << count % 5);
         params.channels = count % 3 == 0 ? (uint32_t)(count / 3) : 0;
@@ -311,7 +311,7 @@ int main(void)
     tcase_add_test(tests, every_flipped_bit_is_found);
     tcase_add_test(tests, other_lengths_are_not_frames);
     tcase_add_test(tests, short_destination_is_untouched);
-    tcase_add_loop_test(tests, nothing_beyond_the_buffers, 0, 2);
+    tcase_add_loop_test(tests, nothing_beyond_the_buffers, 0, 3);
     tcase_add_test(tests, every_capacity);
     tcase_add_test(tests, bound_does_not_overflow);
     tcase_add_test(tests, kernels_by_name);

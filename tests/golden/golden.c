@@ -15,6 +15,7 @@ typedef enum fill {
     FILL_SPECIAL,  /* tiles of zeros, mixed zeros, constants, NaN, infinities, ordinary ones */
     FILL_TINY,     /* down to subnormals */
     FILL_HUGE,     /* up to the largest finite value */
+    FILL_CHANNELS, /* channels of 100 with means and scales of their own, tokens too */
 } fill_t;
 
 typedef struct golden {
@@ -26,10 +27,16 @@ typedef struct golden {
     uint8_t high, low;
     tah_allocate_t allocate;
     tah_hadamard_t hadamard;
+    /* tahx; its least width is in low */
+    float rate;
+    tah_error_t error;
 } golden_t;
 
 #define TAH TAH_CODEC_TAH
 #define UNI TAH_CODEC_UNIFORM
+#define X TAH_CODEC_TAHX
+#define ABS TAH_ERROR_ABSOLUTE
+#define REL TAH_ERROR_TOKEN
 #define F32 TAH_FLOAT32
 #define BF16 TAH_BFLOAT16
 #define F16 TAH_FLOAT16
@@ -42,41 +49,59 @@ typedef struct golden {
 #define OFF TAH_HADAMARD_OFF
 
 static const golden_t cases[] = {
-    {"uniform-ramp", UNI, F32, FILL_RAMP, 20, 0, 16, 4, 4, 0, 0},
-    {"uniform-published", UNI, F32, FILL_SMOOTH, 300, 100, 32, 6, 6, 0, 0},
-    {"uniform-2bit-tile256", UNI, F32, FILL_SMOOTH, 700, 0, 256, 2, 2, 0, 0},
-    {"uniform-3bit-tile128", UNI, F32, FILL_OUTLIERS, 300, 150, 128, 3, 3, 0, 0},
-    {"uniform-5bit", UNI, F32, FILL_SMOOTH, 129, 0, 64, 5, 5, 0, 0},
-    {"uniform-7bit-tile16", UNI, F32, FILL_OUTLIERS, 90, 30, 16, 7, 7, 0, 0},
-    {"uniform-8bit", UNI, F32, FILL_SMOOTH, 200, 0, 64, 8, 8, 0, 0},
-    {"uniform-special", UNI, F32, FILL_SPECIAL, 345, 0, 32, 4, 4, 0, 0},
-    {"uniform-tiny", UNI, F32, FILL_TINY, 300, 0, 16, 8, 8, 0, 0},
-    {"uniform-huge", UNI, F32, FILL_HUGE, 300, 0, 64, 5, 5, 0, 0},
-    {"uniform-bfloat16", UNI, BF16, FILL_OUTLIERS, 200, 0, 64, 6, 6, 0, 0},
-    {"uniform-bfloat16-special", UNI, BF16, FILL_SPECIAL, 345, 0, 32, 4, 4, 0, 0},
-    {"uniform-float16", UNI, F16, FILL_OUTLIERS, 200, 0, 64, 8, 8, 0, 0},
-    {"uniform-float16-special", UNI, F16, FILL_SPECIAL, 345, 0, 32, 4, 4, 0, 0},
-    {"uniform-float16-tiny", UNI, F16, FILL_TINY, 200, 0, 32, 8, 8, 0, 0},
-    {"uniform-float64", UNI, F64, FILL_OUTLIERS, 200, 0, 64, 6, 6, 0, 0},
-    {"uniform-float64-special", UNI, F64, FILL_SPECIAL, 345, 0, 32, 4, 4, 0, 0},
-    {"uniform-float64-tiny", UNI, F64, FILL_TINY, 300, 0, 16, 8, 8, 0, 0},
-    {"uniform-float64-huge", UNI, F64, FILL_HUGE, 300, 0, 64, 5, 5, 0, 0},
-    {"tah-one-pivot", TAH, F32, FILL_PIVOT, 16, 0, 16, 4, 4, 0, PUB},
-    {"tah-published", TAH, F32, FILL_OUTLIERS, 1280, 128, 64, 4, 3, TOKEN, PUB},
-    {"tah-ragged", TAH, F32, FILL_OUTLIERS, 1200, 120, 64, 4, 3, TOKEN, PUB},
-    {"tah-ragged-tile256", TAH, F32, FILL_OUTLIERS, 1500, 300, 256, 5, 2, TOKEN, PUB},
-    {"tah-tile128", TAH, F32, FILL_OUTLIERS, 1000, 0, 128, 8, 6, TILE, PUB},
-    {"tah-by-tile", TAH, F32, FILL_OUTLIERS, 640, 0, 32, 4, 2, TILE, PUB},
-    {"tah-by-range", TAH, F32, FILL_OUTLIERS, 640, 64, 16, 4, 3, RANGE, BEST},
-    {"tah-one-element-tails", TAH, F32, FILL_SMOOTH, 85, 17, 16, 3, 2, RANGE, PUB},
-    {"tah-two-element-tails", TAH, F32, FILL_OUTLIERS, 180, 18, 16, 3, 2, TILE, PUB},
-    {"tah-plain", TAH, F32, FILL_OUTLIERS, 500, 100, 64, 6, 4, TOKEN, OFF},
-    {"tah-special", TAH, F32, FILL_SPECIAL, 600, 60, 32, 4, 3, TOKEN, PUB},
-    {"tah-tiny", TAH, F32, FILL_TINY, 300, 0, 64, 4, 3, TILE, PUB},
-    {"tah-huge", TAH, F32, FILL_HUGE, 600, 0, 64, 4, 3, TILE, PUB},
-    {"tah-bfloat16", TAH, BF16, FILL_OUTLIERS, 600, 200, 64, 4, 3, RANGE, PUB},
-    {"tah-float16", TAH, F16, FILL_OUTLIERS, 600, 200, 64, 4, 3, TOKEN, PUB},
-    {"tah-float64", TAH, F64, FILL_OUTLIERS, 600, 200, 64, 4, 3, TOKEN, PUB},
+    {"uniform-ramp", UNI, F32, FILL_RAMP, 20, 0, 16, 4, 4, 0, 0, 0, 0},
+    {"uniform-published", UNI, F32, FILL_SMOOTH, 300, 100, 32, 6, 6, 0, 0, 0, 0},
+    {"uniform-2bit-tile256", UNI, F32, FILL_SMOOTH, 700, 0, 256, 2, 2, 0, 0, 0, 0},
+    {"uniform-3bit-tile128", UNI, F32, FILL_OUTLIERS, 300, 150, 128, 3, 3, 0, 0, 0, 0},
+    {"uniform-5bit", UNI, F32, FILL_SMOOTH, 129, 0, 64, 5, 5, 0, 0, 0, 0},
+    {"uniform-7bit-tile16", UNI, F32, FILL_OUTLIERS, 90, 30, 16, 7, 7, 0, 0, 0, 0},
+    {"uniform-8bit", UNI, F32, FILL_SMOOTH, 200, 0, 64, 8, 8, 0, 0, 0, 0},
+    {"uniform-special", UNI, F32, FILL_SPECIAL, 345, 0, 32, 4, 4, 0, 0, 0, 0},
+    {"uniform-tiny", UNI, F32, FILL_TINY, 300, 0, 16, 8, 8, 0, 0, 0, 0},
+    {"uniform-huge", UNI, F32, FILL_HUGE, 300, 0, 64, 5, 5, 0, 0, 0, 0},
+    {"uniform-bfloat16", UNI, BF16, FILL_OUTLIERS, 200, 0, 64, 6, 6, 0, 0, 0, 0},
+    {"uniform-bfloat16-special", UNI, BF16, FILL_SPECIAL, 345, 0, 32, 4, 4, 0, 0, 0, 0},
+    {"uniform-float16", UNI, F16, FILL_OUTLIERS, 200, 0, 64, 8, 8, 0, 0, 0, 0},
+    {"uniform-float16-special", UNI, F16, FILL_SPECIAL, 345, 0, 32, 4, 4, 0, 0, 0, 0},
+    {"uniform-float16-tiny", UNI, F16, FILL_TINY, 200, 0, 32, 8, 8, 0, 0, 0, 0},
+    {"uniform-float64", UNI, F64, FILL_OUTLIERS, 200, 0, 64, 6, 6, 0, 0, 0, 0},
+    {"uniform-float64-special", UNI, F64, FILL_SPECIAL, 345, 0, 32, 4, 4, 0, 0, 0, 0},
+    {"uniform-float64-tiny", UNI, F64, FILL_TINY, 300, 0, 16, 8, 8, 0, 0, 0, 0},
+    {"uniform-float64-huge", UNI, F64, FILL_HUGE, 300, 0, 64, 5, 5, 0, 0, 0, 0},
+    {"tah-one-pivot", TAH, F32, FILL_PIVOT, 16, 0, 16, 4, 4, 0, PUB, 0, 0},
+    {"tah-published", TAH, F32, FILL_OUTLIERS, 1280, 128, 64, 4, 3, TOKEN, PUB, 0, 0},
+    {"tah-ragged", TAH, F32, FILL_OUTLIERS, 1200, 120, 64, 4, 3, TOKEN, PUB, 0, 0},
+    {"tah-ragged-tile256", TAH, F32, FILL_OUTLIERS, 1500, 300, 256, 5, 2, TOKEN, PUB, 0, 0},
+    {"tah-tile128", TAH, F32, FILL_OUTLIERS, 1000, 0, 128, 8, 6, TILE, PUB, 0, 0},
+    {"tah-by-tile", TAH, F32, FILL_OUTLIERS, 640, 0, 32, 4, 2, TILE, PUB, 0, 0},
+    {"tah-by-range", TAH, F32, FILL_OUTLIERS, 640, 64, 16, 4, 3, RANGE, BEST, 0, 0},
+    {"tah-one-element-tails", TAH, F32, FILL_SMOOTH, 85, 17, 16, 3, 2, RANGE, PUB, 0, 0},
+    {"tah-two-element-tails", TAH, F32, FILL_OUTLIERS, 180, 18, 16, 3, 2, TILE, PUB, 0, 0},
+    {"tah-plain", TAH, F32, FILL_OUTLIERS, 500, 100, 64, 6, 4, TOKEN, OFF, 0, 0},
+    {"tah-special", TAH, F32, FILL_SPECIAL, 600, 60, 32, 4, 3, TOKEN, PUB, 0, 0},
+    {"tah-tiny", TAH, F32, FILL_TINY, 300, 0, 64, 4, 3, TILE, PUB, 0, 0},
+    {"tah-huge", TAH, F32, FILL_HUGE, 600, 0, 64, 4, 3, TILE, PUB, 0, 0},
+    {"tah-bfloat16", TAH, BF16, FILL_OUTLIERS, 600, 200, 64, 4, 3, RANGE, PUB, 0, 0},
+    {"tah-float16", TAH, F16, FILL_OUTLIERS, 600, 200, 64, 4, 3, TOKEN, PUB, 0, 0},
+    {"tah-float64", TAH, F64, FILL_OUTLIERS, 600, 200, 64, 4, 3, TOKEN, PUB, 0, 0},
+    {"tahx-ramp", X, F32, FILL_RAMP, 40, 0, 32, 0, 0, 0, 0, 9, ABS},
+    {"tahx-channels", X, F32, FILL_CHANNELS, 6400, 100, 32, 0, 0, 0, 0, 4.3f, ABS},
+    {"tahx-tokens", X, F32, FILL_CHANNELS, 6400, 100, 64, 0, 2, 0, 0, 4.3f, REL},
+    {"tahx-flat", X, F32, FILL_OUTLIERS, 3000, 0, 128, 0, 0, 0, 0, 3, ABS},
+    {"tahx-tile16", X, F32, FILL_OUTLIERS, 1700, 17, 16, 0, 1, 0, 0, 6, REL},
+    {"tahx-tile256", X, F32, FILL_OUTLIERS, 3000, 300, 256, 0, 3, 0, 0, 7.5f, ABS},
+    {"tahx-special", X, F32, FILL_SPECIAL, 2040, 60, 32, 0, 0, 0, 0, 5, ABS},
+    {"tahx-special-tokens", X, F32, FILL_SPECIAL, 2040, 60, 32, 0, 0, 0, 0, 5, REL},
+    {"tahx-tiny", X, F32, FILL_TINY, 1000, 50, 32, 0, 4, 0, 0, 6, ABS},
+    {"tahx-tiny-tokens", X, F32, FILL_TINY, 1920, 64, 32, 0, 4, 0, 0, 8, REL},
+    {"tahx-huge", X, F32, FILL_HUGE, 1000, 50, 32, 0, 2, 0, 0, 6, ABS},
+    {"tahx-huge-tokens", X, F32, FILL_HUGE, 1920, 64, 64, 0, 0, 0, 0, 6, REL},
+    {"tahx-bfloat16", X, BF16, FILL_CHANNELS, 4000, 100, 32, 0, 0, 0, 0, 4.3f, ABS},
+    {"tahx-bfloat16-special", X, BF16, FILL_SPECIAL, 1200, 0, 32, 0, 0, 0, 0, 5, ABS},
+    {"tahx-float16", X, F16, FILL_CHANNELS, 4000, 100, 32, 0, 0, 0, 0, 4.3f, REL},
+    {"tahx-float16-tiny", X, F16, FILL_TINY, 1200, 0, 32, 0, 5, 0, 0, 8, ABS},
+    {"tahx-float64", X, F64, FILL_CHANNELS, 4000, 100, 32, 0, 0, 0, 0, 4.3f, ABS},
+    {"tahx-float64-tiny", X, F64, FILL_TINY, 600, 60, 32, 0, 0, 0, 0, 8, REL},
 };
 
 size_t golden_count(void)
@@ -146,6 +171,9 @@ static double value(fill_t fill, size_t i)
         return special(i);
     case FILL_TINY:
         return smooth(i) * outlier * tiny[i / 64 % 6];
+    case FILL_CHANNELS:
+        return (smooth(i) * (1 + hash(i % 100) % 16 * 0.25) + hash(i % 100 + 500) % 64 * 0.125) *
+               (1 + (i / 100 % 9 == 4 ? 12 : 0));
     case FILL_HUGE:
         break;
     }
@@ -194,6 +222,9 @@ bool golden_make(size_t index, uint8_t **frame, size_t *frame_bytes, uint8_t **t
     params.tile = own->tile;
     params.bits_high = own->high;
     params.bits_low = own->low;
+    params.min_bits = own->low;
+    params.rate = own->rate;
+    params.error = own->error;
     params.allocate = own->allocate;
     params.hadamard = own->hadamard;
     tah_message_t message = {.rule = (uint8_t)index};

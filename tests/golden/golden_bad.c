@@ -29,7 +29,9 @@ typedef struct bad {
  * uniform-ramp has 20 elements in tiles of 16 and 4, its stream starts at 72; tah-published has 20
  * tiles in 10 rows, map at 144; uniform-special has 11 tiles: zeros, mixed zeros from 108 on, a
  * constant, exact ones, and a tail of 25; tah-one-pivot has one tile of 16 with its pivot at 68;
- * tah-one-element-tails has 10 tiles in 5 rows.
+ * tah-one-element-tails has 10 tiles in 5 rows. tahx-ramp has tiles of 32 and 8, bytes at 64, planes
+ * at 66; tahx-channels the means of 100 channels in 300 bits and tails of 4; tahx-tokens its rows at
+ * 189.
  */
 static const bad_t bads[] = {
     {"key", "uniform-ramp", TAH_NOT_A_FRAME, true, {SET1(0, 0)}},
@@ -81,6 +83,32 @@ static const bad_t bads[] = {
     {"plane-padding", "uniform-ramp", PAYLOAD, false, {SET1(83, 0xf0)}},
     {"map-padding", "tah-published", PAYLOAD, false, {SET1(145, 0xff)}},
     {"sign-padding", "uniform-special", PAYLOAD, false, {SET4(RECORD(10), 2, 0, 0, 0)}},
+    {"tahx-type-bytes", "tahx-ramp", HEADER, false, {SET1(26, 0)}},
+    {"tahx-tile-8", "tahx-ramp", HEADER, false, {SET1(28, 3)}},
+    {"tahx-tile-512", "tahx-ramp", HEADER, false, {SET1(28, 9)}},
+    {"tahx-least-9", "tahx-ramp", HEADER, false, {SET1(29, 9)}},
+    {"tahx-mean-bits-17", "tahx-channels", HEADER, false, {SET1(30, 17)}},
+    {"tahx-mean-bits-without-channels", "tahx-ramp", HEADER, false, {SET1(30, 1)}},
+    {"tahx-flag-4", "tahx-channels", HEADER, false, {SET1(31, 4)}},
+    {"tahx-flags-without-channels", "tahx-ramp", HEADER, false, {SET1(31, 2)}},
+    {"tahx-channels-do-not-divide", "tahx-channels", HEADER, false, {SET1(48, 99)}},
+    {"tahx-threshold-131073", "tahx-ramp", HEADER, false, {SET4(52, 1, 0, 2, 0)}},
+    {"tahx-threshold-least", "tahx-ramp", HEADER, false, {SET4(52, 0, 0, 0, 0x80)}},
+    {"tahx-exponent-121", "tahx-ramp", HEADER, false, {SET1(56, 121)}},
+    {"tahx-exponent-with-rows", "tahx-tokens", HEADER, false, {SET1(56, 1)}},
+    {"tahx-tile-exponent-91", "tahx-ramp", HEADER, false, {SET1(57, 91)}},
+    {"tahx-mean-exponent-91", "tahx-channels", HEADER, false, {SET1(58, 0xa5)}},
+    {"tahx-mean-exponent-without-means", "tahx-ramp", HEADER, false, {SET1(58, 1)}},
+    {"tahx-reserved-59", "tahx-ramp", HEADER, false, {SET1(59, 1)}},
+    {"tahx-reserved-63", "tahx-ramp", HEADER, false, {SET1(63, 1)}},
+    {"tahx-payload-without-tiles", "tahx-ramp", HEADER, false, {SET1(40, 1)}},
+    {"tahx-channel-padding", "tahx-channels", PAYLOAD, false, {SET1(101, 0xff)}},
+    {"tahx-row-241", "tahx-tokens", PAYLOAD, false, {SET1(189, 241)}},
+    {"tahx-stream-too-short", "tahx-ramp", PAYLOAD, false, {SET1(40, 41), SET1(105, 0)}},
+    {"tahx-stream-too-long", "tahx-ramp", PAYLOAD, false, {SET1(40, 43)}},
+    {"tahx-zeros-with-codes", "tahx-ramp", PAYLOAD, false, {SET1(65, 0)}},
+    {"tahx-exact-without-elements", "tahx-ramp", PAYLOAD, false, {SET1(64, 3)}},
+    {"tahx-plane-padding", "tahx-channels", PAYLOAD, false, {SET1(3311, 0xff)}},
 };
 
 size_t golden_bad_count(void)

@@ -1,4 +1,5 @@
-"""A decoder of tahmpi frames, independent of the library: doc/frame-format.md in Python.
+"""A decoder of tahmpi frames, independent of the library: doc/frame-format.md in Python
+(and doc/tahx-format.md in tahx.py).
 
 Slow and plain: exact integers throughout. decode() returns the bytes of the tensor or raises Reject,
 whose name is one of the errors of the page.
@@ -10,7 +11,7 @@ from xxh3 import xxh3_64
 HEADER_BYTES = 64
 ELEMENT_BYTES = {0: 1, 1: 4, 2: 2, 3: 2, 4: 8}
 FLOAT32, BFLOAT16, FLOAT16, FLOAT64 = 1, 2, 3, 4
-TAH, UNIFORM = 1, 2
+TAH, UNIFORM, TAHX = 1, 2, 3
 LIMIT = 1 << 64
 
 
@@ -180,5 +181,8 @@ def decode(message, key):
     require(length == len(message), 'HEADER')
     require(count * ELEMENT_BYTES[dtype] < LIMIT, 'HEADER')
     require(not any(message[least:]), 'HEADER')
-    require(codec in (TAH, UNIFORM), 'UNSUPPORTED')
+    require(codec in (TAH, UNIFORM, TAHX), 'UNSUPPORTED')
+    if codec == TAHX:
+        from tahx import tahx  # which uses the helpers above
+        return tahx(dtype, count, message, message[HEADER_BYTES:least])
     return tiled(codec, dtype, count, message, message[HEADER_BYTES:least])

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASES = 60, COUNT_MAX = 1200 };
+enum { CASES = 90, COUNT_MAX = 1200 };
 
 static uint64_t state = 20260101;
 
@@ -67,7 +67,9 @@ static void tensor_draw(const tah_params_t *params, size_t count, uint8_t *tenso
 static size_t params_draw(tah_params_t *params)
 {
     size_t count = 1 + draw(COUNT_MAX);
-    tah_params_init(params, draw(4) ? TAH_CODEC_TAH : TAH_CODEC_UNIFORM);
+    static const tah_codec_t codecs[] = {TAH_CODEC_TAH, TAH_CODEC_TAH, TAH_CODEC_UNIFORM,
+                                         TAH_CODEC_TAHX, TAH_CODEC_TAHX};
+    tah_params_init(params, codecs[draw(5)]);
     params->dtype = (tah_dtype_t)(TAH_FLOAT32 + draw(4));
     params->tile = (uint16_t)(16 << draw(5));
     params->bits_high = (uint8_t)(2 + draw(7));
@@ -75,7 +77,12 @@ static size_t params_draw(tah_params_t *params)
     params->high_fraction = (float)draw(11) / 10;
     params->allocate = (tah_allocate_t)draw(3);
     params->hadamard = (tah_hadamard_t)draw(3);
+    params->rate = (float)(4 + draw(33)) / 4;
+    params->min_bits = (uint8_t)draw((uint32_t)params->rate);
+    if (params->min_bits == params->rate)
+        params->min_bits--;
     if (draw(2)) {
+        params->error = (tah_error_t)draw(2);
         params->channels = 1 + draw(300);
         count = (count / params->channels + 1) * params->channels;
     }

@@ -3,4 +3,4 @@ check_PROGRAMS += %D%/fresh
 %C%_fresh_LDADD = $(CODEC_LIBS)
 
 TESTS += %D%/oracle.tap
-EXTRA_DIST += %D%/oracle.tap %D%/oracle.py %D%/decoder.py %D%/xxh3.py
+EXTRA_DIST += %D%/oracle.tap %D%/oracle.py %D%/decoder.py %D%/tahx.py %D%/xxh3.py

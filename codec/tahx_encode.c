@@ -1,0 +1,277 @@
+/* Encoder of tahx: exponents, what channels have in common, scales, threshold, codes. */
+#include "codec/tahx.h"
+
+#include "codec/bytes.h"
+#include "codec/convert.h"
+#include "codec/kernels.h"
+#include "codec/measure.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Exponents of a message of ordinary, tiny and huge values: see exponent_of. */
+#define EXPONENT_TINY (-100)
+#define EXPONENT_HUGE 64
+#define PEAK_TINY ((127 - 40) * 16)
+#define PEAK_HUGE ((127 + 60) * 16)
+
+uint64_t tahx_budget(const tah_params_t *params, uint64_t count)
+{
+    /* A rate has at most 24 bits, a count that is worth a message less than 2^60. */
+    const double bits = floor((double)params->rate * 65536);
+    const unsigned __int128 total = (unsigned __int128)count * (uint64_t)bits / 65536 / 8;
+    const uint64_t bytes = total < UINT64_MAX / 2 ? (uint64_t)total : UINT64_MAX / 2;
+    if (bytes < TAH_FRAME_MIN)
+        return TAH_FRAME_MIN - TAH_HEADER_BYTES;
+    return (bytes - TAH_FRAME_RESIDUE) / TAH_FRAME_ALIGN * TAH_FRAME_ALIGN + TAH_FRAME_RESIDUE -
+           TAH_HEADER_BYTES;
+}
+
+/* The shape of a message but for what is chosen by its values. */
+static bool shape_start(const tah_params_t *params, uint64_t count, tahx_shape_t *shape)
+{
+    const uint64_t channels = params->channels;
+    const uint64_t row_tiles = (channels + params->tile - 1) / params->tile;
+    *shape = (tahx_shape_t){
+        .count = count,
+        .tile = params->tile,
+        .least = params->min_bits,
+        .by_row = params->error == TAH_ERROR_TOKEN && channels != 0,
+    };
+    /* Where whole tiles hardly fit a row, tiles cross rows. */
+    if (shape->by_row || 2 * row_tiles * params->tile <= 3 * channels)
+        shape->channels = params->channels;
+    return tahx_shape_init(shape);
+}
+
+/*
+ * The exponent of a row: that of its root mean square, of what is finite in it, so that all rows
+ * are of about the same norm. Integer sums, so that there is no order of summation.
+ */
+static uint8_t row_exponent(tah_dtype_t dtype, const uint8_t *src, uint64_t n)
+{
+    const size_t element = tah_dtype_bytes(dtype);
+    float values[TILE_MAX];
+    uint32_t bits[TILE_MAX], peak = 0;
+    unsigned __int128 sum = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint64_t at = 0; at < n; at += TILE_MAX) {
+            const unsigned count = n - at < TILE_MAX ? (unsigned)(n - at) : TILE_MAX;
+            convert_finite(dtype, src + at * element, count, values);
+            memcpy(bits, values, count * sizeof *bits);
+            for (unsigned i = 0; i < count; i++) {
+                const uint32_t magnitude = bits[i] & 0x7fffffff;
+                const unsigned down = 12 + (peak >> 23) - (magnitude >> 23);
+                if (pass == 0)
+                    peak = magnitude > peak ? magnitude : peak;
+                else if (magnitude >= FLOAT_NORMAL_BITS && down < 24) {
+                    const uint64_t a = ((magnitude & 0x7fffff) | 0x800000) >> down;
+                    sum += a * a;
+                }
+            }
+        }
+    }
+    if (sum == 0)
+        return 0;
+    /* Mean of squares in units of 2^-16 of that of a: a has 12 bits where it is the peak. */
+    const unsigned __int128 mean = (sum << 16) / n;
+    const int length = mean >> 64 ? 128 : (int)bit_length((uint64_t)mean);
+    const int exponent = (length - 17) / 2 + (int)(peak >> 23) - 127 - 11;
+    return (uint8_t)(exponent < -TAHX_SHIFT  ? 0
+                     : exponent > TAHX_SHIFT ? 2 * TAHX_SHIFT
+                                             : exponent + TAHX_SHIFT);
+}
+
+/* Whether all magnitudes that are finite are below 2^-40, with something other than 0 among them.
+ */
+static bool all_tiny(tah_dtype_t dtype, const uint8_t *src, uint64_t count)
+{
+    const size_t element = tah_dtype_bytes(dtype);
+    float values[TILE_MAX], peak = 0;
+    for (uint64_t at = 0; at < count; at += TILE_MAX) {
+        const unsigned n = count - at < TILE_MAX ? (unsigned)(count - at) : TILE_MAX;
+        convert_finite(dtype, src + at * element, n, values);
+        for (unsigned i = 0; i < n; i++) {
+            const float magnitude = float_magnitude(values[i]);
+            peak = magnitude > peak ? magnitude : peak;
+        }
+        if (peak >= float_power(-40))
+            return false;
+    }
+    return peak > 0;
+}
+
+void tahx_bytes_of(tahx_shape_t *shape, const uint16_t *peaks, uint64_t tiles, uint8_t *bytes)
+{
+    int top = 0;
+    for (uint64_t tile = 0; tile < tiles; tile++)
+        if (peaks[tile] < TAHX_SPECIAL && peaks[tile] > top)
+            top = peaks[tile];
+    int octave = (top >> 4) - 15;
+    const int least = 127 + 4 - TAHX_EXPONENT;
+    octave = octave > least ? octave : least;
+    shape->tile_exponent = octave - 127 - 4;
+    for (uint64_t tile = 0; tile < tiles; tile++) {
+        const int byte = peaks[tile] - 16 * octave;
+        bytes[tile] = peaks[tile] >= TAHX_SPECIAL ? (uint8_t)(peaks[tile] - TAHX_SPECIAL)
+                      : byte > TAHX_COARSEST      ? (uint8_t)byte
+                                                  : TAHX_COARSEST;
+    }
+}
+
+/* Tiles without codes get TAHX_SPECIAL + kind as their peaks. */
+static void peaks_special(const tahx_cursor_t *cursor, const uint8_t *src, uint16_t *peaks)
+{
+    const tahx_run_t *run = &cursor->run;
+    const unsigned tile = run->shape->tile;
+    for (unsigned at = 0; at < run->n; at += tile, src += (size_t)tile * run->element, peaks++) {
+        const unsigned n = run->n - at < tile ? run->n - at : tile;
+        tile_kind_t kind;
+        /* Cheap to see for most: such a tile's first and last element have the same magnitude. */
+        const bool candidate =
+            memcmp(src, src + (size_t)(n - 1) * run->element, run->element - 1) == 0;
+        const bool special = candidate && tile_special(src, n, run->element, &kind) &&
+                             (n > 1 || kind != TILE_CONSTANT);
+        if (special || *peaks == TAHX_NOT_FINITE)
+            *peaks = (uint16_t)(TAHX_SPECIAL + (special ? kind : TILE_EXACT));
+    }
+}
+
+/* Peaks of all tiles. *top is the largest of those that will be coded. */
+static void peaks_find(const tahx_shape_t *shape, tah_dtype_t dtype, const uint8_t *src,
+                       const tahx_vectors_t *vectors, const uint8_t *rows, uint16_t *peaks,
+                       int *top)
+{
+    const tahx_kernel_t *kernel = kernel_get()->tahx;
+    tahx_cursor_t cursor = {
+        .run = {.shape = shape, .dtype = dtype, .element = (unsigned)tah_dtype_bytes(dtype)}};
+    *top = 0;
+    while (tahx_next(&cursor, vectors, rows)) {
+        const uint8_t *first = src + cursor.start * cursor.run.element;
+        uint16_t *own = peaks + cursor.run.first;
+        kernel->peaks(&cursor.run, first, own);
+        peaks_special(&cursor, first, own);
+        for (unsigned t = 0; t < tahx_run_tiles(&cursor.run); t++)
+            if (own[t] < TAHX_SPECIAL && own[t] > *top)
+                *top = own[t];
+    }
+}
+
+/* Bytes of the stream that tiles without codes take. */
+static uint64_t special_bytes(const tahx_shape_t *shape, const uint8_t *bytes, unsigned element,
+                              tah_encoded_t *result)
+{
+    uint64_t sum = 0, tile = 0;
+    for (uint64_t row = 0; row < shape->rows; row++) {
+        for (uint64_t column = 0; column < shape->row_tiles; column++, tile++) {
+            if (bytes[tile] >= TAHX_COARSEST)
+                continue;
+            const uint64_t left = shape->row - column * shape->tile;
+            const unsigned n = left < shape->tile ? (unsigned)left : shape->tile;
+            sum += tile_special_bytes((tile_kind_t)bytes[tile], n, element);
+            result->tiles_exact++;
+        }
+    }
+    return sum;
+}
+
+static void measure(const tahx_run_t *run, const uint8_t *src, const uint8_t *bytes,
+                    const uint8_t *in, size_t room, tah_encoded_t *result)
+{
+    const unsigned tile = run->shape->tile;
+    uint8_t decoded[TILE_MAX * sizeof(double)];
+    for (unsigned at = 0; at < run->n; at += tile, src += (size_t)tile * run->element) {
+        const unsigned n = run->n - at < tile ? run->n - at : tile;
+        const size_t used = tahx_tile_decode(run, *bytes++, in, room, at, n, decoded);
+        measure_add(run->dtype, src, decoded, n, result);
+        in += used;
+        room -= used;
+    }
+}
+
+static tah_status_t stream_encode(const tahx_shape_t *shape, tah_dtype_t dtype, const uint8_t *src,
+                                  const tahx_vectors_t *vectors, codec_sink_t *sink)
+{
+    const tahx_kernel_t *kernel = kernel_get()->tahx;
+    uint8_t *const payload = sink->payload;
+    const uint8_t *rows = shape->by_row ? payload + shape->rows_start : NULL;
+    uint64_t at = shape->stream_start;
+    tahx_widths_t widths;
+    tahx_cursor_t cursor = {.run = {.shape = shape,
+                                    .dtype = dtype,
+                                    .element = (unsigned)tah_dtype_bytes(dtype),
+                                    .widths = &widths}};
+    tahx_widths_init(shape, &widths);
+    while (tahx_next(&cursor, vectors, rows)) {
+        const uint8_t *first = src + cursor.start * cursor.run.element;
+        uint8_t *own = payload + shape->bytes_start + cursor.run.first;
+        const size_t used = kernel->encode(&cursor.run, first, own, payload + at, sink->room - at);
+        if (used == SIZE_MAX)
+            return TAH_ERR_SPACE;
+        if (sink->result->measured)
+            measure(&cursor.run, first, own, payload + at, used, sink->result);
+        at += used;
+    }
+    tahx_shape_write(shape, sink->header);
+    sink->header->payload = at;
+    sink->result->tiles = shape->tiles;
+    return TAH_OK;
+}
+
+/* Encodes with all scratch there is: peaks of shape->tiles elements. */
+static tah_status_t encode_with(tahx_shape_t *shape, const tah_params_t *params, const uint8_t *src,
+                                tahx_vectors_t *vectors, uint16_t *peaks, uint8_t *rows,
+                                codec_sink_t *sink)
+{
+    const unsigned element = (unsigned)tah_dtype_bytes(params->dtype);
+    const uint64_t budget = tahx_budget(params, shape->count);
+    int top;
+    for (uint64_t row = 0; rows && row < shape->rows; row++)
+        rows[row] = row_exponent(params->dtype, src + row * shape->row * element, shape->row);
+    if (!rows && all_tiny(params->dtype, src, shape->count))
+        shape->exponent = EXPONENT_TINY;
+    const tahx_shape_t start = *shape;
+    for (;;) {
+        if (shape->channels && shape->rows > 1 &&
+            !tahx_vectors_choose(shape, params->dtype, src, rows, budget, vectors, sink->payload))
+            return TAH_ERR_MEMORY;
+        if (shape->stream_start > sink->room)
+            return TAH_ERR_SPACE;
+        peaks_find(shape, params->dtype, src, vectors, rows, peaks, &top);
+        if (rows || shape->exponent != 0 || top < PEAK_HUGE)
+            break;
+        *shape = start;
+        shape->exponent = EXPONENT_HUGE;
+    }
+    uint8_t *const bytes = sink->payload + shape->bytes_start;
+    tahx_bytes_of(shape, peaks, shape->tiles, bytes);
+    if (rows)
+        memcpy(sink->payload + shape->rows_start, rows, shape->rows);
+    const uint64_t taken = shape->stream_start + special_bytes(shape, bytes, element, sink->result);
+    tahx_rate_fit(shape, bytes, budget > taken ? budget - taken : 0);
+    return stream_encode(shape, params->dtype, src, vectors, sink);
+}
+
+tah_status_t tahx_encode(const tah_params_t *params, const tah_message_t *message,
+                         const uint8_t *src, codec_sink_t *sink)
+{
+    tahx_shape_t shape;
+    tahx_vectors_t vectors = {0};
+    fenv_t environment;
+    if (!shape_start(params, sink->header->count, &shape) || shape.stream_start > sink->room)
+        return TAH_ERR_SPACE;
+    uint16_t *peaks = malloc((shape.tiles + 1) * sizeof *peaks);
+    uint8_t *rows = shape.by_row ? malloc(shape.rows + 1) : NULL;
+    tah_status_t status = TAH_ERR_MEMORY;
+    if (peaks && (rows || !shape.by_row) && tahx_vectors_alloc(&vectors, shape.channels)) {
+        fegetenv(&environment);
+        fesetenv(FE_DFL_ENV);
+        status = encode_with(&shape, params, src, &vectors, peaks, rows, sink);
+        fesetenv(&environment);
+    }
+    tahx_vectors_free(&vectors);
+    free(rows);
+    free(peaks);
+    return status;
+}

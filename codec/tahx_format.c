@@ -1,0 +1,123 @@
+/* The header of tahx, and the walk over a tensor. */
+#include "codec/tahx.h"
+
+#include "codec/bytes.h"
+#include "codec/convert.h"
+
+#include <stdlib.h>
+
+#define FLAG_SCALED 1u
+#define FLAG_BY_ROW 2u
+
+bool tahx_shape_init(tahx_shape_t *shape)
+{
+    uint64_t bits, bytes;
+    shape->row = shape->channels ? shape->channels : shape->count;
+    shape->rows = shape->count ? shape->count / shape->row : 0;
+    shape->row_tiles = shape->row / shape->tile + (shape->row % shape->tile != 0);
+    shape->book = shape->tile > 32 ? &tahx_book_large : &tahx_book_small;
+    const unsigned field = shape->mean_bits + (shape->scaled ? TAHX_SCALE_BITS : 0);
+    bits = (uint64_t)shape->channels * field;
+    shape->rows_start = (bits + 7) / 8;
+    bytes = shape->by_row ? shape->rows : 0;
+    return checked_mul(shape->rows, shape->row_tiles, &shape->tiles) &&
+           checked_add(shape->rows_start, bytes, &shape->bytes_start) &&
+           checked_add(shape->bytes_start, shape->tiles, &shape->stream_start);
+}
+
+tah_status_t tahx_shape_read(const frame_header_t *header, tahx_shape_t *shape)
+{
+    const uint8_t *params = header->params;
+    const unsigned order = header->small[0], flags = header->small[3];
+    *shape = (tahx_shape_t){
+        .count = header->count,
+        .tile = 1u << (order & 15),
+        .least = header->small[1],
+        .mean_bits = header->small[2],
+        .scaled = flags & FLAG_SCALED,
+        .by_row = flags & FLAG_BY_ROW,
+        .channels = load_u32(params),
+        .threshold = (int32_t)load_u32(params + 4),
+        .exponent = (int8_t)params[8],
+        .tile_exponent = (int8_t)params[9],
+        .mean_exponent = (int8_t)params[10],
+    };
+    if (header->dtype == TAH_BYTES || order < 4 || order > 8 || shape->least > TAHX_WIDTH_MAX ||
+        shape->mean_bits > TAHX_MEAN_BITS || flags > (FLAG_SCALED | FLAG_BY_ROW))
+        return TAH_ERR_HEADER;
+    if (abs(shape->exponent) > TAHX_SHIFT || abs(shape->tile_exponent) > TAHX_EXPONENT ||
+        abs(shape->mean_exponent) > TAHX_EXPONENT || shape->threshold < -TAHX_THRESHOLD ||
+        shape->threshold > TAHX_THRESHOLD)
+        return TAH_ERR_HEADER;
+    if ((shape->by_row && shape->exponent != 0) ||
+        (shape->mean_bits == 0 && shape->mean_exponent != 0) || load_u32(params + 11) != 0 ||
+        params[15] != 0)
+        return TAH_ERR_HEADER;
+    if (shape->channels ? header->count % shape->channels != 0
+                        : shape->mean_bits != 0 || flags != 0)
+        return TAH_ERR_HEADER;
+    if (!tahx_shape_init(shape) || shape->stream_start > header->payload)
+        return TAH_ERR_HEADER;
+    return TAH_OK;
+}
+
+void tahx_shape_write(const tahx_shape_t *shape, frame_header_t *header)
+{
+    uint8_t *params = header->params;
+    header->small[0] = (uint8_t)tile_log2(shape->tile);
+    header->small[1] = shape->least;
+    header->small[2] = shape->mean_bits;
+    header->small[3] =
+        (uint8_t)((shape->scaled ? FLAG_SCALED : 0) | (shape->by_row ? FLAG_BY_ROW : 0));
+    memset(params, 0, FRAME_PARAMS_BYTES);
+    store_u32(params, shape->channels);
+    store_u32(params + 4, (uint32_t)shape->threshold);
+    params[8] = (uint8_t)shape->exponent;
+    params[9] = (uint8_t)shape->tile_exponent;
+    params[10] = (uint8_t)shape->mean_exponent;
+}
+
+/* The width of a tile byte where the threshold is at the start of a sixteenth of an octave. */
+static unsigned width_of(const tahx_shape_t *shape, int byte, int threshold)
+{
+    unsigned width = 0;
+    while (width < TAHX_WIDTH_MAX && byte >= threshold + shape->book->threshold[width])
+        width++;
+    return width > shape->least ? width : shape->least;
+}
+
+void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths)
+{
+    const int threshold = shape->threshold >> 8;
+    widths->split = shape->threshold & 255;
+    memset(widths, 0, offsetof(tahx_widths_t, split));
+    for (int byte = TAHX_COARSEST; byte <= TAHX_FINEST; byte++) {
+        widths->above[byte] = (uint8_t)width_of(shape, byte, threshold);
+        widths->below[byte] = (uint8_t)width_of(shape, byte, threshold + 1);
+    }
+}
+
+bool tahx_next(tahx_cursor_t *cursor, const tahx_vectors_t *vectors, const uint8_t *rows)
+{
+    tahx_run_t *run = &cursor->run;
+    const tahx_shape_t *shape = run->shape;
+    if (run->n)
+        run->first += tahx_run_tiles(run);
+    cursor->start += run->n;
+    if (cursor->start == shape->count)
+        return false;
+    cursor->row = cursor->start / shape->row;
+    const uint64_t column = cursor->start - cursor->row * shape->row;
+    const uint64_t left = shape->row - column;
+    const unsigned most = TAHX_RUN * shape->tile;
+    run->n = left < most ? (unsigned)left : most;
+    run->exponent = rows ? rows[cursor->row] - TAHX_SHIFT : shape->exponent;
+    if (shape->mean_bits || shape->scaled) {
+        run->scale = vectors->scale + column;
+        run->mean = vectors->mean + column;
+        run->inverse = vectors->inverse + column;
+        run->offset = vectors->offset + column;
+        run->weight = vectors->weight + column;
+    }
+    return true;
+}

@@ -1,0 +1,107 @@
+/* What channels have in common: from their fields and back. */
+#include "codec/tahx_vectors.h"
+
+#include "codec/bytes.h"
+#include "codec/convert.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool tahx_vectors_alloc(tahx_vectors_t *vectors, uint32_t channels)
+{
+    float *memory = calloc(5 * (size_t)channels + 1, sizeof *memory);
+    vectors->scale = memory;
+    vectors->mean = memory + channels;
+    vectors->inverse = memory + 2 * (size_t)channels;
+    vectors->offset = memory + 3 * (size_t)channels;
+    vectors->weight = (int16_t *)(memory + 4 * (size_t)channels);
+    return memory != NULL;
+}
+
+void tahx_vectors_free(tahx_vectors_t *vectors)
+{
+    free(vectors->scale);
+}
+
+void tahx_vectors_fill(const tahx_shape_t *shape, const tahx_fields_t *fields,
+                       tahx_vectors_t *vectors)
+{
+    const float unit = float_power(shape->mean_exponent);
+    for (uint32_t c = 0; c < shape->channels; c++) {
+        const unsigned field = shape->scaled ? fields->scale[c] : 0;
+        vectors->scale[c] = shape->scaled ? (float)tahx_channel_scale(field) : 1;
+        vectors->mean[c] = shape->mean_bits ? (float)fields->mean[c] * unit : 0;
+        vectors->inverse[c] = 1 / vectors->scale[c];
+        vectors->offset[c] = vectors->mean[c] * vectors->inverse[c];
+    }
+    for (uint32_t first = 0; first < shape->channels; first += shape->tile) {
+        const uint32_t left = shape->channels - first;
+        const uint32_t n = left < shape->tile ? left : shape->tile;
+        float largest = 1;
+        for (uint32_t i = 0; i < n; i++)
+            largest = fmaxf(largest, vectors->scale[first + i]);
+        for (uint32_t i = 0; i < n; i++)
+            vectors->weight[first + i] = (int16_t)(vectors->scale[first + i] * 32767 / largest);
+    }
+}
+
+void tahx_fields_write(const tahx_shape_t *shape, const tahx_fields_t *fields, uint8_t *payload)
+{
+    const unsigned mean_bits = shape->mean_bits;
+    const unsigned bits = mean_bits + (shape->scaled ? TAHX_SCALE_BITS : 0);
+    uint64_t at = 0;
+    memset(payload, 0, shape->rows_start);
+    for (uint32_t c = 0; c < shape->channels; c++) {
+        const uint32_t mean = mean_bits ? (uint32_t)fields->mean[c] & ((1u << mean_bits) - 1) : 0;
+        const uint32_t field = mean | (shape->scaled ? (uint32_t)fields->scale[c] << mean_bits : 0);
+        for (unsigned bit = 0; bit < bits; bit++, at++)
+            payload[at / 8] |= (uint8_t)((field >> bit & 1) << at % 8);
+    }
+}
+
+static bool fields_read(const tahx_shape_t *shape, const uint8_t *payload, tahx_fields_t *fields)
+{
+    const unsigned mean_bits = shape->mean_bits;
+    const unsigned bits = mean_bits + (shape->scaled ? TAHX_SCALE_BITS : 0);
+    uint64_t at = 0;
+    for (uint32_t c = 0; c < shape->channels; c++) {
+        uint32_t field = 0;
+        for (unsigned bit = 0; bit < bits; bit++, at++)
+            field |= (uint32_t)(payload[at / 8] >> at % 8 & 1) << bit;
+        if (mean_bits)
+            fields->mean[c] = (int16_t)((int32_t)(field << (32 - mean_bits)) >> (32 - mean_bits));
+        fields->scale[c] = (uint8_t)(field >> mean_bits);
+    }
+    return at % 8 == 0 || payload[at / 8] >> at % 8 == 0;
+}
+
+bool tahx_fields_alloc(tahx_fields_t *fields, uint32_t channels)
+{
+    fields->mean = calloc(channels + 1, sizeof *fields->mean);
+    fields->scale = calloc(channels + 1, sizeof *fields->scale);
+    if (fields->mean && fields->scale)
+        return true;
+    free(fields->mean);
+    free(fields->scale);
+    return false;
+}
+
+void tahx_fields_free(tahx_fields_t *fields)
+{
+    free(fields->mean);
+    free(fields->scale);
+}
+
+bool tahx_vectors_read(const tahx_shape_t *shape, const uint8_t *payload, tahx_vectors_t *vectors)
+{
+    tahx_fields_t fields;
+    if (!shape->mean_bits && !shape->scaled)
+        return true;
+    if (!tahx_fields_alloc(&fields, shape->channels))
+        return false;
+    const bool valid = fields_read(shape, payload, &fields);
+    if (valid)
+        tahx_vectors_fill(shape, &fields, vectors);
+    tahx_fields_free(&fields);
+    return valid;
+}

@@ -1,0 +1,174 @@
+"""Writes codec/tahx_tables.c: levels, edges and thresholds of tahx (standard library).
+
+A tile of n Gaussians is divided by its scale, the next 1/16 of an octave above its largest
+magnitude. For the density that the magnitudes then have, levels of up to EDGED bits and the edges
+between them are those of least squared error (Lloyd, Max). Those of more bits are the centroids of
+the cells of a compander, the lesser of two lines. Tiles with wide codes are those whose largest is
+large, so for WIDE bits and more the values are Gaussians of unequal deviations, log-normal with
+SPREAD. Thresholds follow from what each further bit takes off the error of a Gaussian tile.
+
+usage: tahx_tables.py > codec/tahx_tables.c
+"""
+import bisect
+import math
+
+UNITS = 1 << 15  # of a magnitude: the scale of the tile
+STEPS = 200      # quantiles of the largest magnitude
+LEVEL = 1 << 14  # unit of a level: the scale
+BITS = 8
+WIDE, SPREAD = 5, 0.3
+EDGED = 5        # most bits of codes with edges of their own
+
+# Name, tile size, companders of narrow and wide codes: slopes of two lines (of 2^16), the start of
+# the second, and how far back to take it to find the cell or the one below where there are edges.
+BOOKS = (('small', 32, (36372, 25033, 3261, LEVEL >> 4), (41792, 25067, 3823, LEVEL >> 5)),
+         ('large', 64, (38794, 27133, 3045, LEVEL >> 4), (45151, 23980, 4486, LEVEL >> 5)))
+
+
+class Values:
+    """Density and distribution of a magnitude: Gaussian with a deviation of log-normal spread."""
+
+    STEP = 1 / 2048
+    LIMIT = 24  # of magnitudes
+
+    def __init__(self, spread):
+        nodes = [i / 4 for i in range(-14, 15)] if spread else [0]
+        weights = [math.exp(-node * node / 2) for node in nodes]
+        mixture = [(w / sum(weights), math.exp(spread * node)) for w, node in zip(weights, nodes)]
+        grid = [(i + 0.5) * self.STEP for i in range(int(self.LIMIT / self.STEP))]
+        self.density = [sum(w / s * math.exp(-x * x / (2 * s * s)) for w, s in mixture)
+                        for x in grid]
+        self.sums, total = [], 0.0
+        for value in self.density:
+            total += value
+            self.sums.append(total)
+
+    def quantile(self, probability):
+        return (bisect.bisect_left(self.sums, probability * self.sums[-1]) + 0.5) * self.STEP
+
+
+def density(n, spread):
+    """Probability of each magnitude 0..UNITS-1 in a tile of n values."""
+    p = [0.0] * UNITS
+    values = Values(spread)
+    for step in range(STEPS):
+        largest = values.quantile(((step + 0.5) / STEPS) ** (1 / n))
+        mantissa, exponent = math.frexp(largest)
+        scale = math.ldexp(16 + math.ceil((2 * mantissa - 1) * 16), exponent - 5)
+        end = min(UNITS - 1, int(largest / scale * UNITS))
+        factor = scale / UNITS / values.STEP
+        part = [values.density[int((u + 0.5) * factor)] for u in range(end)]
+        weight = (n - 1) / n / STEPS / sum(part)
+        for u, value in enumerate(part):
+            p[u] += weight * value
+        p[end] += 1 / n / STEPS
+    return p
+
+
+def compand(u, first, second, start, _):
+    return min(u * first >> 16, (u * second >> 16) + start, LEVEL - 1)
+
+
+class Sums:
+    """Centroids of ranges of magnitudes and the squared error about them."""
+
+    def __init__(self, p):
+        self.weight, self.moment, self.square = [0.0], [0.0], 0.0
+        for u, probability in enumerate(p):
+            x = (u + 0.5) / UNITS
+            self.weight.append(self.weight[-1] + probability)
+            self.moment.append(self.moment[-1] + probability * x)
+            self.square += probability * x * x
+
+    def cells(self, starts):
+        """Weight and moment of the cells that start at these magnitudes, the first at 0."""
+        for start, end in zip(starts, starts[1:] + [UNITS]):
+            yield self.weight[end] - self.weight[start], self.moment[end] - self.moment[start]
+
+    def fit(self, starts):
+        """Centroids of cells."""
+        return [moment / weight for weight, moment in self.cells(starts)]
+
+    def error(self, starts, levels):
+        return self.square + sum(level * (level * weight - 2 * moment)
+                                 for level, (weight, moment) in zip(levels, self.cells(starts)))
+
+
+def starts_companded(lines, bits):
+    cells = [compand(u, *lines) >> (15 - bits) for u in range(UNITS)]
+    return [bisect.bisect_left(cells, cell) for cell in range(1 << (bits - 1))]
+
+
+def starts_best(sums, starts):
+    """Edges half way between centroids, centroids of what is between edges, until both hold."""
+    for _ in range(2000):
+        centroids = sums.fit(starts)
+        better = [0] + [round((a + b) / 2 * UNITS) for a, b in zip(centroids, centroids[1:])]
+        if better == starts:
+            break
+        starts = better
+    return starts
+
+
+def edges_of(level, lines, bits):
+    """Upper edges of cells; asserts that the compander taken back is there or one cell below."""
+    edges = [(a + b + 1) // 2 for a, b in zip(level, level[1:])] + [2 * LEVEL - 1]
+    cells = [max(compand(u, *lines) - lines[3], 0) >> (15 - bits) for u in range(UNITS)]
+    for u, cell in enumerate(cells):
+        assert 0 <= bisect.bisect_right(edges, u >> 1) - cell <= 1, (bits, u)
+    return edges
+
+
+def tables(n, narrow, wide):
+    gaussian, uneven = Sums(density(n, 0)), Sums(density(n, SPREAD))
+    levels, edges, errors = [], [], [gaussian.square]
+    for bits in range(1, BITS + 1):
+        sums, lines = (uneven, wide) if bits >= WIDE else (gaussian, narrow)
+        starts = starts_companded(lines, bits)
+        if bits <= EDGED:
+            starts = starts_best(sums, starts)
+        centroids = sums.fit(starts)
+        levels.append([round(c * LEVEL) for c in centroids])
+        errors.append(gaussian.error(starts, centroids))
+        if bits <= EDGED:
+            edges.append(edges_of(levels[-1], lines, bits))
+    gains = [a - b for a, b in zip(errors, errors[1:])]
+    thresholds = [round(-8 * math.log2(gain / gains[0])) for gain in gains]
+    return levels, edges, thresholds, [round(error * (1 << 32)) for error in errors]
+
+
+def wrapped(numbers):
+    text, out = '', []
+    for number in numbers:
+        if len(text) + len('%d, ' % number) > 92:
+            out.append(text.rstrip())
+            text = ''
+        text += '%d, ' % number
+    return out + [text.rstrip()]
+
+
+def print_rows(field, rows):
+    print('    .%s = {' % field)
+    for row in rows:
+        for line in wrapped(row):
+            print('        ' + line)
+    print('    },')
+
+
+def main():
+    print('/* Written by tests/codec/tahx_tables.py. */')
+    print('/* clang-format off */')
+    print('#include "codec/tahx_tables.h"\n')
+    for name, n, *companders in BOOKS:
+        levels, edges, thresholds, errors = tables(n, *companders)
+        print('const tahx_book_t tahx_book_%s = {' % name)
+        print('    .compander = {%s},' % ', '.join('{%d, %d, %d, %d}' % c for c in companders))
+        print('    .threshold = {%s},' % ', '.join(map(str, thresholds)))
+        print('    .error = {%s},' % ', '.join(map(str, errors)))
+        print_rows('edge', edges)
+        print_rows('level', levels)
+        print('};' + ('' if name == BOOKS[-1][0] else '\n'))
+
+
+if __name__ == '__main__':
+    main()
