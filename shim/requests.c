@@ -31,7 +31,7 @@ pending_t *pending_new(pending_kind_t kind)
     return pending;
 }
 
-/* Ranges that overlap compare as equal, so that a search finds an overlap. */
+/* Ranges that overlap compare as equal, so that a search finds an overlap. No range is empty. */
 static int requests_compare(const void *left, const void *right)
 {
     const incoming_t *a = &((const pending_t *)left)->in, *b = &((const pending_t *)right)->in;
@@ -43,7 +43,7 @@ static int requests_compare(const void *left, const void *right)
 
 bool requests_reserve(pending_t *pending)
 {
-    if (pending->in.type == NULL || !pending->in.type->dense)
+    if (pending->in.type == NULL || !pending->in.type->dense || incoming_capacity(&pending->in) == 0)
         return true;
     shim_lock(&requests_mutex);
     pending_t **node = tsearch(pending, &requests_ranges, requests_compare);
