@@ -1,16 +1,19 @@
 # MPI programs that know nothing of the library, and the scripts that run them with and without it.
-shim_scripts = %D%/coverage.tap %D%/p2p.tap %D%/profilers.tap %D%/requests.tap
+shim_scripts = %D%/coverage.tap %D%/p2p.tap %D%/profilers.tap %D%/requests.tap \
+	%D%/threads.tap
 TESTS += $(shim_scripts)
 EXTRA_DIST += $(shim_scripts) %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
-check_PROGRAMS += %D%/completion %D%/freed %D%/modes %D%/order %D%/probe %D%/profiled %D%/truncate
+check_PROGRAMS += %D%/completion %D%/freed %D%/modes %D%/multiple %D%/order %D%/probe %D%/profiled %D%/truncate
 tests_shim_completion_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_completion_LDADD = $(MT_LIBS)
 tests_shim_freed_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_freed_LDADD = $(MT_LIBS)
 tests_shim_modes_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_modes_LDADD = $(MT_LIBS)
+tests_shim_multiple_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_multiple_LDADD = $(MT_LIBS)
 tests_shim_order_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_order_LDADD = $(MT_LIBS)
 tests_shim_probe_CPPFLAGS = $(MT_CPPFLAGS)
