@@ -1,4 +1,5 @@
 # One place for every kind of test: tests/KIND/local.mk lists the files of its kind.
+EXTRA_DIST += %D%/run.sh
 include $(top_srcdir)/tests/lib/local.mk
 include $(top_srcdir)/tests/codec/local.mk
 include $(top_srcdir)/tests/golden/local.mk

@@ -11,7 +11,7 @@ bin_PROGRAMS += %D%/tahmpi
 
 # slownet: hosts with slow links on one machine.
 bin_SCRIPTS += %D%/slownet
-EXTRA_DIST += %D%/slownet.in
+EXTRA_DIST += %D%/slownet.in %D%/prepare.sh
 CLEANFILES += %D%/slownet
 slownet_directory = /run/netns/slownet
 %D%/slownet: %D%/slownet.in Makefile
