@@ -1,5 +1,6 @@
 # Ordinary MPI programs that know nothing of tahmpi. Users build them like any other program of
 # theirs; here they come with the tree and are not installed.
+EXTRA_DIST += %D%/quickstart.sh
 noinst_PROGRAMS += examples/pipeline_lm
 
 # The model without its messages, which the gradient check compiles in double.
