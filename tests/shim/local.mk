@@ -5,7 +5,8 @@ TESTS += $(shim_scripts)
 EXTRA_DIST += $(shim_scripts) %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
-check_PROGRAMS += %D%/completion %D%/freed %D%/modes %D%/multiple %D%/order %D%/probe %D%/profiled %D%/truncate
+check_PROGRAMS += %D%/completion %D%/freed %D%/modes %D%/multiple %D%/nobody %D%/order \
+	%D%/persistent %D%/probe %D%/profiled %D%/sendrecv %D%/truncate
 tests_shim_completion_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_completion_LDADD = $(MT_LIBS)
 tests_shim_freed_CPPFLAGS = $(MT_CPPFLAGS)
@@ -14,10 +15,16 @@ tests_shim_modes_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_modes_LDADD = $(MT_LIBS)
 tests_shim_multiple_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_multiple_LDADD = $(MT_LIBS)
+tests_shim_nobody_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_nobody_LDADD = $(MT_LIBS)
 tests_shim_order_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_order_LDADD = $(MT_LIBS)
+tests_shim_persistent_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_persistent_LDADD = $(MT_LIBS)
 tests_shim_probe_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_probe_LDADD = $(MT_LIBS)
+tests_shim_sendrecv_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_sendrecv_LDADD = $(MT_LIBS)
 tests_shim_truncate_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_truncate_LDADD = $(MT_LIBS)
 tests_shim_profiled_CPPFLAGS = $(MT_CPPFLAGS)
