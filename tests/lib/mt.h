@@ -93,6 +93,9 @@ void *mt_alloc(size_t bytes);
 /* A buffer that is filled with count elements of kind and then made read-only: for sending. */
 void *mt_alloc_sealed(size_t count, mt_kind_t kind, unsigned seed);
 
+/* Makes a buffer of mt_alloc read-only: from here on it is for sending. */
+void mt_seal(void *data);
+
 /* Sets all bytes of a buffer of mt_alloc to 0xA5 again. */
 void mt_wipe(void *data);
 

@@ -45,10 +45,15 @@ void *mt_alloc_sealed(size_t count, mt_kind_t kind, unsigned seed)
 {
     void *data = mt_alloc(count * mt_kind_bytes(kind));
     mt_fill(data, count, kind, seed);
+    mt_seal(data);
+    return data;
+}
+
+void mt_seal(void *data)
+{
     header_t *header = header_of(data);
     if (mprotect(header, header->mapped, PROT_READ) != 0)
         mt_die("cannot make a buffer read-only");
-    return data;
 }
 
 void mt_wipe(void *data)

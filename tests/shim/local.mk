@@ -5,8 +5,10 @@ TESTS += $(shim_scripts)
 EXTRA_DIST += $(shim_scripts) %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
-check_PROGRAMS += %D%/completion %D%/freed %D%/modes %D%/multiple %D%/nobody %D%/order \
-	%D%/persistent %D%/probe %D%/profiled %D%/sendrecv %D%/truncate
+check_PROGRAMS += %D%/basetypes %D%/completion %D%/freed %D%/modes %D%/multiple %D%/nobody \
+	%D%/order %D%/persistent %D%/probe %D%/profiled %D%/sendrecv %D%/truncate %D%/types
+tests_shim_basetypes_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_basetypes_LDADD = $(MT_LIBS)
 tests_shim_completion_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_completion_LDADD = $(MT_LIBS)
 tests_shim_freed_CPPFLAGS = $(MT_CPPFLAGS)
@@ -27,6 +29,8 @@ tests_shim_sendrecv_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_sendrecv_LDADD = $(MT_LIBS)
 tests_shim_truncate_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_truncate_LDADD = $(MT_LIBS)
+tests_shim_types_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_types_LDADD = $(MT_LIBS)
 tests_shim_profiled_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_profiled_LDADD = $(MT_LIBS)
 

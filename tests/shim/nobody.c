@@ -13,8 +13,12 @@ static void proc_null(void)
 {
     float *data = mt_alloc(COUNT * sizeof(float));
     mt_buffer_attach(COUNT * sizeof(float));
-    mt_message_t m = {.data = data, .count = COUNT, .type = MPI_FLOAT, .peer = MPI_PROC_NULL,
-                      .tag = TAG, .comm = MPI_COMM_WORLD};
+    mt_message_t m = {.data = data,
+                      .count = COUNT,
+                      .type = MPI_FLOAT,
+                      .peer = MPI_PROC_NULL,
+                      .tag = TAG,
+                      .comm = MPI_COMM_WORLD};
     for (int i = 0; i < mt_send_count; i++)
         mt_result(mt_sends[i].name, mt_sends[i].transfer(&m));
     for (int i = 0; i < mt_receive_count; i++) {
@@ -58,9 +62,13 @@ static void self(MPI_Comm comm, int rank)
         MPI_Status status;
         MPI_Isend(sent, count, MPI_FLOAT, rank, TAG, comm, &request);
         mt_status_clear(&status);
-        mt_message_t m = {.data = received, .count = 20500, .type = MPI_FLOAT, .comm = comm,
+        mt_message_t m = {.data = received,
+                          .count = 20500,
+                          .type = MPI_FLOAT,
+                          .comm = comm,
                           .peer = r % 2 ? MPI_ANY_SOURCE : rank,
-                          .tag = r % 3 ? MPI_ANY_TAG : TAG, .status = &status};
+                          .tag = r % 3 ? MPI_ANY_TAG : TAG,
+                          .status = &status};
         mt_result(mt_receives[r].name, mt_receives[r].transfer(&m));
         mt_status(mt_receives[r].name, &status, MPI_FLOAT);
         mt_check(mt_receives[r].name, received, (size_t)count, MT_FLOAT, 3);
@@ -78,10 +86,9 @@ static void nothing(void)
     for (int i = 0; i < 4; i++) {
         MPI_Status status;
         mt_status_clear(&status);
-        mt_result("nothing",
-                  MPI_Sendrecv(i % 2 ? room : NULL, 0, MPI_FLOAT, mt_right, TAG, i < 2 ? room : NULL,
-                               i < 2 ? COUNT : 0, MPI_FLOAT, mt_left, TAG, MPI_COMM_WORLD,
-                               &status));
+        mt_result("nothing", MPI_Sendrecv(i % 2 ? room : NULL, 0, MPI_FLOAT, mt_right, TAG,
+                                          i < 2 ? room : NULL, i < 2 ? COUNT : 0, MPI_FLOAT,
+                                          mt_left, TAG, MPI_COMM_WORLD, &status));
         mt_status("nothing", &status, MPI_FLOAT);
     }
     mt_untouched("nothing", room, 0, COUNT * sizeof(float));

@@ -166,10 +166,10 @@ static void unlike(int send_count, int back_count)
     void *received = mt_alloc(ROOM);
     MPI_Status status;
     mt_status_clear(&status);
-    mt_result("unlike", MPI_Sendrecv(sent, floats ? send_count : back_count,
-                                     floats ? MPI_FLOAT : MPI_INT, peer, 2 + floats, received,
-                                     ROOM / 4, floats ? MPI_INT : MPI_FLOAT, MPI_ANY_SOURCE,
-                                     2 + !floats, MPI_COMM_WORLD, &status));
+    mt_result("unlike",
+              MPI_Sendrecv(sent, floats ? send_count : back_count, floats ? MPI_FLOAT : MPI_INT,
+                           peer, 2 + floats, received, ROOM / 4, floats ? MPI_INT : MPI_FLOAT,
+                           MPI_ANY_SOURCE, 2 + !floats, MPI_COMM_WORLD, &status));
     mt_status("unlike", &status, floats ? MPI_INT : MPI_FLOAT);
     mt_check("unlike", received, (size_t)(floats ? back_count : send_count),
              floats ? MT_INT : MT_FLOAT, floats ? 2 : 1);
