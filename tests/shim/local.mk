@@ -1,16 +1,23 @@
 # MPI programs that know nothing of the library, and the scripts that run them with and without it.
-shim_scripts = %D%/coverage.tap %D%/p2p.tap %D%/profilers.tap %D%/requests.tap \
-	%D%/threads.tap
+shim_scripts = %D%/comms.tap %D%/coverage.tap %D%/p2p.tap %D%/profilers.tap %D%/requests.tap \
+	%D%/threads.tap %D%/types.tap
 TESTS += $(shim_scripts)
 EXTRA_DIST += $(shim_scripts) %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
-check_PROGRAMS += %D%/basetypes %D%/completion %D%/freed %D%/modes %D%/multiple %D%/nobody \
-	%D%/order %D%/persistent %D%/probe %D%/profiled %D%/sendrecv %D%/truncate %D%/types
+check_PROGRAMS += %D%/basetypes %D%/comms %D%/completion %D%/dynamic %D%/finalize %D%/freed \
+	%D%/modes %D%/multiple %D%/nobody %D%/order %D%/persistent %D%/probe %D%/profiled \
+	%D%/sendrecv %D%/truncate %D%/types
 tests_shim_basetypes_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_basetypes_LDADD = $(MT_LIBS)
+tests_shim_comms_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_comms_LDADD = $(MT_LIBS)
 tests_shim_completion_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_completion_LDADD = $(MT_LIBS)
+tests_shim_dynamic_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_dynamic_LDADD = $(MT_LIBS)
+tests_shim_finalize_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_finalize_LDADD = $(MT_LIBS)
 tests_shim_freed_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_freed_LDADD = $(MT_LIBS)
 tests_shim_modes_CPPFLAGS = $(MT_CPPFLAGS)

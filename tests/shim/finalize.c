@@ -1,0 +1,58 @@
+/*
+ * Callbacks that run inside MPI_Finalize and send messages there, as the standard allows for
+ * attributes of MPI_COMM_SELF; calls that are allowed before MPI_Init and after MPI_Finalize.
+ */
+#include "tests/lib/mt.h"
+
+enum { COUNT = 5000, TAG = 2 };
+
+static void exchange(const char *label, unsigned seed)
+{
+    float *sent = mt_alloc_sealed(COUNT, MT_FLOAT, seed), *received = mt_alloc(COUNT * 4);
+    MPI_Status status;
+    MPI_Request request;
+    mt_status_clear(&status);
+    MPI_Isend(sent, COUNT, MPI_FLOAT, mt_right, TAG, MPI_COMM_WORLD, &request);
+    MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    mt_status(label, &status, MPI_FLOAT);
+    MPI_Recv(received, COUNT, MPI_FLOAT, mt_left, TAG, MPI_COMM_WORLD, &status);
+    mt_status(label, &status, MPI_FLOAT);
+    mt_check(label, received, COUNT, MT_FLOAT, seed);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    mt_free(sent);
+    mt_free(received);
+}
+
+static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
+{
+    exchange("in MPI_Finalize", 2);
+    return MPI_SUCCESS;
+}
+
+static void note_state(const char *label)
+{
+    int initialized, finalized, version, subversion;
+    MPI_Initialized(&initialized);
+    MPI_Finalized(&finalized);
+    MPI_Get_version(&version, &subversion);
+    mt_say("%s: initialized %d finalized %d version %d.%d", label, initialized, finalized, version,
+           subversion);
+}
+
+int main(int argc, char **argv)
+{
+    int before, key, provided;
+    MPI_Initialized(&before);
+    MPI_Finalized(&before);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    mt_begin("finalize");
+    mt_say("thread level %d", provided);
+    note_state("running");
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    exchange("before", 1);
+    MPI_Finalize();
+    note_state("finalized");
+    mt_end();
+    return 0;
+}
