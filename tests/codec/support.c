@@ -69,13 +69,3 @@ void support_decode(const uint8_t *frame, size_t bytes, void *dst, size_t capaci
     const tah_status_t status = tah_decode(frame, bytes, &info, NULL, dst, capacity);
     ck_assert_msg(status == TAH_OK, "decoding: %s", tah_status_string(status));
 }
-
-int support_run(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    srunner_set_tap(runner, "-");
-    srunner_run_all(runner, CK_SILENT);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

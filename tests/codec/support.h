@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "codec/tah.h"
+#include "tests/lib/check_run.h"
 
 /* A reproducible stream of numbers (splitmix64). */
 typedef struct rng {
@@ -31,8 +32,5 @@ uint8_t *support_encode(const tah_params_t *params, const void *src, size_t coun
 
 /* Reads and decodes a frame of support_key to dst; ends the test on any error. */
 void support_decode(const uint8_t *frame, size_t bytes, void *dst, size_t capacity);
-
-/* Runs a suite with TAP on standard output; the exit status of main. */
-int support_run(Suite *suite);
 
 #endif

@@ -316,5 +316,5 @@ int main(void)
     tcase_add_test(tests, bound_does_not_overflow);
     tcase_add_test(tests, kernels_by_name);
     suite_add_tcase(suite, tests);
-    return support_run(suite);
+    return check_run(suite);
 }

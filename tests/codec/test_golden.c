@@ -78,5 +78,5 @@ int main(void)
     tcase_add_loop_test(tests, good, 0, (int)golden_count());
     tcase_add_loop_test(tests, bad, 0, (int)golden_bad_count());
     suite_add_tcase(suite, tests);
-    return support_run(suite);
+    return check_run(suite);
 }

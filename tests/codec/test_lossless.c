@@ -169,5 +169,5 @@ int main(void)
     tcase_add_test(tests, level_is_checked);
     tcase_add_test(tests, wrong_payloads);
     suite_add_tcase(suite, tests);
-    return support_run(suite);
+    return check_run(suite);
 }

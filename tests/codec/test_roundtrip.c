@@ -328,5 +328,5 @@ int main(void)
     tcase_add_test(tests, wire_bits_of_the_published_setting);
     tcase_add_test(tests, measured_signal_and_noise);
     suite_add_tcase(suite, tests);
-    return support_run(suite);
+    return check_run(suite);
 }

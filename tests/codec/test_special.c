@@ -284,5 +284,5 @@ int main(void)
     tcase_add_loop_test(tests, floating_point_state_is_neither_used_nor_changed, 0, 8 * JOBS);
 #endif
     suite_add_tcase(suite, tests);
-    return support_run(suite);
+    return check_run(suite);
 }

@@ -200,5 +200,5 @@ int main(void)
     tcase_add_test(tests, float64_beyond_float32);
     tcase_add_test(tests, float16_saturates);
     suite_add_tcase(suite, tests);
-    return support_run(suite);
+    return check_run(suite);
 }
