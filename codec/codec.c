@@ -87,17 +87,12 @@ bool tah_frame_has_key(const void *bytes, const uint8_t key[TAH_KEY_BYTES])
     return memcmp(bytes, key, TAH_KEY_BYTES) == 0;
 }
 
+/* One frame by these parameters, which are known to be right. */
 static tah_status_t encode_frame(const tah_params_t *params, const tah_message_t *message,
                                  const void *src, size_t count, uint8_t *frame, size_t capacity,
                                  tah_encoded_t *result)
 {
-    tah_status_t status;
-    uint64_t tensor, length;
-    if (params_fault(params, &status))
-        return status;
-    if (tah_params_fit(params, count) != TAH_OK ||
-        !checked_mul(count, tah_dtype_bytes(params->dtype), &tensor))
-        return TAH_ERR_PARAM;
+    uint64_t length;
     if (capacity < TAH_FRAME_MIN)
         return TAH_ERR_SPACE;
     /* The longest frame that fits ends at 112 modulo 128. */
@@ -115,8 +110,7 @@ static tah_status_t encode_frame(const tah_params_t *params, const tah_message_t
         .header = &header,
         .result = result,
     };
-    result->measured = message->measure;
-    status = codec_find(params->codec)->encode(params, message, src, &sink);
+    const tah_status_t status = codec_find(params->codec)->encode(params, message, src, &sink);
     if (status != TAH_OK)
         return status;
     if (!frame_length(header.payload, &length) || length > capacity)
@@ -126,12 +120,42 @@ static tah_status_t encode_frame(const tah_params_t *params, const tah_message_t
     return TAH_OK;
 }
 
+/* Whether an encoding is as good as its rule wants it. */
+static bool sqnr_reached(const tah_params_t *params, const tah_encoded_t *result)
+{
+    return result->noise == 0 ||
+           result->signal >= result->noise * pow(10, (double)params->min_sqnr / 10);
+}
+
+/* Encodes with more and more bits until min_sqnr is reached. */
+static tah_status_t encode_good(const tah_params_t *wanted, const tah_message_t *message,
+                                const void *src, size_t count, uint8_t *frame, size_t capacity,
+                                tah_encoded_t *result)
+{
+    const codec_ops_t *ops = codec_find(wanted->codec);
+    const bool floored = ops->improve && wanted->min_sqnr > -INFINITY;
+    tah_params_t params = *wanted;
+    for (unsigned retries = 0;; retries++) {
+        *result = (tah_encoded_t){.retries = retries, .measured = message->measure || floored};
+        const tah_status_t status =
+            encode_frame(&params, message, src, count, frame, capacity, result);
+        if (status != TAH_OK || !floored || sqnr_reached(&params, result))
+            return status;
+        if (!ops->improve(&params))
+            return TAH_ERR_SQNR;
+    }
+}
+
 tah_status_t tah_encode(const tah_params_t *params, const tah_message_t *message, const void *src,
                         size_t count, void *frame, size_t capacity, tah_encoded_t *result)
 {
-    *result = (tah_encoded_t){0};
-    const tah_status_t status =
-        encode_frame(params, message, src, count, frame, capacity, result);
+    tah_status_t status;
+    uint64_t tensor;
+    if (params_fault(params, &status) == NULL)
+        status = tah_params_fit(params, count) != TAH_OK ||
+                         !checked_mul(count, tah_dtype_bytes(params->dtype), &tensor)
+                     ? TAH_ERR_PARAM
+                     : encode_good(params, message, src, count, frame, capacity, result);
     if (status != TAH_OK) {
         *result = (tah_encoded_t){0};
         if (capacity >= TAH_KEY_BYTES)

@@ -9,7 +9,7 @@ typedef struct codec_sink {
     uint8_t *payload;
     size_t room;            /* bytes that may be written at payload */
     frame_header_t *header; /* codec, dtype, rule and count are set; the rest is the codec's */
-    tah_encoded_t *result;  /* all zero; signal and noise are summed where measured is set */
+    tah_encoded_t *result;  /* signal and noise are summed where measured is set */
 } codec_sink_t;
 
 typedef struct codec_ops {
@@ -26,6 +26,9 @@ typedef struct codec_ops {
     /* Writes a payload and the codec's fields of the header. TAH_ERR_SPACE where it does not fit. */
     tah_status_t (*encode)(const tah_params_t *params, const tah_message_t *message,
                            const uint8_t *src, codec_sink_t *sink);
+
+    /* Changes params to the next better quality; false where there is none. NULL: always exact. */
+    bool (*improve)(tah_params_t *params);
 
     /* TAH_ERR_HEADER where a field of the header contradicts the codec's format. */
     tah_status_t (*header)(const frame_header_t *header);

@@ -10,8 +10,8 @@ static size_t scalar_encode(const tile_run_t *run, const uint8_t *src, uint8_t *
     size_t used = 0;
     for (unsigned t = 0; t < run->tiles; t++) {
         const size_t bytes =
-            tile_encode(run->job, src, run->n, run->widths[t], records + t * TILE_RECORD,
-                        out + used, room - used, counts);
+            tile_encode(run->job, run->first + t, src, run->n, run->widths[t],
+                        records + t * TILE_RECORD, out + used, room - used, counts);
         if (bytes == SIZE_MAX)
             return SIZE_MAX;
         used += bytes;

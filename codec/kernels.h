@@ -18,6 +18,7 @@ typedef struct tile_run {
     unsigned n;            /* elements of a tile, 1..TILE_MAX */
     unsigned tiles;        /* 1..KERNEL_RUN */
     const uint8_t *widths; /* bits of a code, by tile */
+    uint64_t first;        /* number of the first tile in its message */
 } tile_run_t;
 
 typedef struct kernel {

@@ -46,7 +46,7 @@ void measure_run(const tile_run_t *run, const uint8_t *src, const uint8_t *recor
     const size_t tile_bytes = (size_t)run->n * run->job->element;
     uint8_t decoded[TILE_MAX * sizeof(double)];
     for (unsigned t = 0; t < run->tiles; t++) {
-        const tile_run_t one = {run->job, run->n, 1, run->widths + t};
+        const tile_run_t one = {run->job, run->n, 1, run->widths + t, run->first + t};
         const size_t used = kernel->decode(&one, records + t * TILE_RECORD, stream, bytes, decoded);
         measure_add(run->job->dtype, src + t * tile_bytes, decoded, run->n, result);
         stream += used;

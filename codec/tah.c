@@ -32,6 +32,16 @@ static tah_status_t tah_encode_payload(const tah_params_t *params, const tah_mes
     return tiled_encode(params, true, params->hadamard, message, src, sink);
 }
 
+static bool tah_improve(tah_params_t *params)
+{
+    if (params->bits_low == 8)
+        return false;
+    /* Both widths grow, so that the share of the low one still saves something. */
+    params->bits_low++;
+    params->bits_high += params->bits_high < 8;
+    return true;
+}
+
 static tah_status_t tah_header(const frame_header_t *header)
 {
     tiled_shape_t shape;
@@ -50,6 +60,7 @@ const codec_ops_t codec_tah = {
     .check = tah_check,
     .bound = tah_bound,
     .encode = tah_encode_payload,
+    .improve = tah_improve,
     .header = tah_header,
     .decode = tah_decode_payload,
 };

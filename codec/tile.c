@@ -5,6 +5,8 @@
 #include "codec/convert.h"
 #include "codec/tile_math.h"
 
+#define SEARCH_CUTS 5 /* narrower grids that a range search tries */
+
 /* --- record: mantissa 0..7, exponent 8..15, zero point 16..29, rotated 30, sign 31 ------------ */
 
 static uint32_t record_pack(const tile_grid_t *grid, bool rotated)
@@ -157,16 +159,34 @@ bool tile_codes_unpack(const uint8_t *in, unsigned n, unsigned bits, uint8_t *co
     return true;
 }
 
-/* Codes of w on the grid; shift is log2 of the grid's unit in units of w. */
+/*
+ * Codes of w on the grid; shift is log2 of the grid's unit in units of w. random is NULL to round
+ * to nearest, else what the tile's random numbers start from.
+ */
 static void codes_quantise(const int32_t *w, unsigned n, unsigned bits, const tile_grid_t *grid,
-                           unsigned shift, uint8_t *codes)
+                           unsigned shift, const uint32_t *random, uint8_t *codes)
 {
     const int32_t zero = (int32_t)((uint32_t)grid->zero << shift);
     const uint32_t inverse = grid_inverse(grid->step);
+    uint32_t offset = grid_half(bits);
     for (unsigned i = 0; i < n; i++) {
         const uint32_t distance = grid_distance(w[i] - zero, (int)(shift + bits) - 7);
-        codes[i] = grid_code(distance, inverse, bits);
+        if (random)
+            offset = random_number(*random, i) >> (17 + bits);
+        codes[i] = grid_code(distance, inverse, offset, bits);
     }
+}
+
+/* Sum of the squared errors of codes, in units of w squared. */
+static uint64_t codes_error(const int32_t *w, unsigned n, const tile_grid_t *grid, unsigned shift,
+                            const uint8_t *codes)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const int64_t value = (int64_t)(codes[i] * grid->step + grid->zero) * (1 << shift);
+        sum += (uint64_t)((w[i] - value) * (w[i] - value));
+    }
+    return sum;
 }
 
 /* --- whole tiles --------------------------------------------------------------------------------- */
@@ -206,6 +226,39 @@ static bool coded_rotate(const tile_job_t *job, tile_coded_t *tile)
     return true;
 }
 
+/* Codes of a tile and the grid they are on; false where no grid of the format holds it. */
+static bool coded_quantise(const tile_job_t *job, uint64_t number, const tile_coded_t *tile,
+                           unsigned bits, tile_grid_t *grid, uint8_t *codes)
+{
+    unsigned shift;
+    const bool stochastic = job->rounding == TAH_ROUND_STOCHASTIC;
+    if (!grid_fit(tile->low, tile->high, bits, !stochastic, tile->unit, tile->order, grid, &shift))
+        return false;
+    const uint32_t random = random_start(job->random, number);
+    codes_quantise(tile->w, tile->n, bits, grid, shift, stochastic ? &random : NULL, codes);
+    if (!job->search)
+        return true;
+    /* Narrower grids, by sixteenths of the range: what is clipped may cost less than a wide step. */
+    uint64_t least = codes_error(tile->w, tile->n, grid, shift, codes);
+    const int64_t range = (int64_t)tile->high - tile->low;
+    for (int cut = 1; cut <= SEARCH_CUTS; cut++) {
+        tile_grid_t narrow;
+        uint8_t other[TILE_MAX];
+        const int32_t edge = (int32_t)(range * cut / 32);
+        if (!grid_fit(tile->low + edge, tile->high - edge, bits, 1, tile->unit, tile->order,
+                      &narrow, &shift))
+            continue;
+        codes_quantise(tile->w, tile->n, bits, &narrow, shift, NULL, other);
+        const uint64_t error = codes_error(tile->w, tile->n, &narrow, shift, other);
+        if (error < least) {
+            least = error;
+            *grid = narrow;
+            memcpy(codes, other, tile->n);
+        }
+    }
+    return true;
+}
+
 static size_t encode_special(tile_kind_t kind, const tile_job_t *job, const uint8_t *src,
                              unsigned n, uint8_t *record, uint8_t *out, size_t room)
 {
@@ -213,14 +266,13 @@ static size_t encode_special(tile_kind_t kind, const tile_job_t *job, const uint
     return tile_special_encode(kind, src, n, job->element, out, room);
 }
 
-size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsigned bits,
-                   uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts)
+size_t tile_encode(const tile_job_t *job, uint64_t number, const uint8_t *src, unsigned n,
+                   unsigned bits, uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts)
 {
     uint32_t values[TILE_MAX], peak;
     uint8_t codes[TILE_MAX];
     tile_coded_t tile;
     tile_grid_t grid;
-    unsigned shift;
     tile_kind_t kind;
 
     tile.n = n;
@@ -234,7 +286,7 @@ size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsign
     tile.unit = tile_fix(values, n, peak, tile.w);
     tile_extent(tile.w, n, &tile.low, &tile.high);
     const bool rotated = coded_rotate(job, &tile);
-    if (!grid_fit(tile.low, tile.high, bits, tile.unit, tile.order, &grid, &shift))
+    if (!coded_quantise(job, number, &tile, bits, &grid, codes))
         return encode_special(TILE_EXACT, job, src, n, record, out, room);
     counts->exact--;
     counts->rotated += rotated;
@@ -245,7 +297,6 @@ size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsign
     store_u32(record, record_pack(&grid, rotated));
     if (rotated)
         *out++ = (uint8_t)tile.pivot;
-    codes_quantise(tile.w, tile.n, bits, &grid, shift, codes);
     tile_codes_pack(codes, tile.n, bits, out);
     return bytes;
 }

@@ -31,6 +31,9 @@ typedef struct tile_job {
     tah_dtype_t dtype;
     unsigned element; /* bytes */
     tah_hadamard_t hadamard;
+    tah_rounding_t rounding;
+    bool search;     /* try narrower grids */
+    uint64_t random; /* stochastic rounding: what the message's random numbers start from */
 } tile_job_t;
 
 /*
@@ -69,13 +72,13 @@ static inline unsigned tile_log2(unsigned n)
 }
 
 /*
- * Encodes n elements of job->dtype at src at a width of bits: writes the tile's record
- * (TILE_RECORD bytes) and its part of the stream at out, of which room bytes may be written.
- * Returns the bytes of the stream used; SIZE_MAX, with nothing said about record and out, where
+ * Encodes n elements of job->dtype at src, tile number of its message, at a width of bits: writes
+ * the tile's record (TILE_RECORD bytes) and its part of the stream at out, of which room bytes may
+ * be written. Returns the bytes of the stream used; SIZE_MAX, with nothing said about record and out, where
  * room is too small.
  */
-size_t tile_encode(const tile_job_t *job, const uint8_t *src, unsigned n, unsigned bits,
-                   uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts);
+size_t tile_encode(const tile_job_t *job, uint64_t number, const uint8_t *src, unsigned n,
+                   unsigned bits, uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts);
 
 /*
  * Decodes the tile of this record from at most room bytes at in to n elements at dst.

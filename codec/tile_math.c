@@ -135,7 +135,7 @@ bool grid_bounded(const tile_grid_t *grid, unsigned bits, unsigned order)
     return (int)bit_length(largest) + (int)order + grid->exponent - TILE_SCALE_BIAS <= 128;
 }
 
-bool grid_fit(int32_t low, int32_t high, unsigned bits, int unit, unsigned order,
+bool grid_fit(int32_t low, int32_t high, unsigned bits, unsigned slack, int unit, unsigned order,
               tile_grid_t *grid, unsigned *shift)
 {
     const unsigned levels = (1u << bits) - 1;
@@ -150,9 +150,9 @@ bool grid_fit(int32_t low, int32_t high, unsigned bits, int unit, unsigned order
             least = j + 1;
             continue;
         }
-        /* Rounding the zero point down may leave high more than half a step above the last code. */
+        /* Rounding the zero point down may leave high too far above the last code. */
         const int64_t over = high - (int64_t)zero * ((int64_t)1 << j);
-        if (2 * over >= (int64_t)(2 * levels + 1) * step << j) {
+        if (2 * over >= ((int64_t)(2 * levels + slack) * step << j) + 1 - slack) {
             span = over;
             continue;
         }

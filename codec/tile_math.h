@@ -35,11 +35,12 @@ unsigned tile_settle(int32_t *y, unsigned order);
 void tile_extent(const int32_t *w, unsigned n, int32_t *low, int32_t *high);
 
 /*
- * The finest grid at a width of bits that covers low..high. unit is log2 of the unit of low and
- * high, order that of the transform (0: none). *shift is log2 of the grid's unit in that unit.
- * false: no grid of the format does.
+ * The finest grid at a width of bits that covers low..high: nothing is nearer to a value beyond the
+ * last one, and with slack 0, nothing is beyond it (1: it may be, by less than half a step). unit
+ * is log2 of the unit of low and high, order that of the transform (0: none). *shift is log2 of the
+ * grid's unit in that unit. false: no grid of the format does.
  */
-bool grid_fit(int32_t low, int32_t high, unsigned bits, int unit, unsigned order,
+bool grid_fit(int32_t low, int32_t high, unsigned bits, unsigned slack, int unit, unsigned order,
               tile_grid_t *grid, unsigned *shift);
 
 /* Whether no value that codes on this grid stand for can reach 2^128. */
@@ -60,17 +61,45 @@ static inline uint32_t grid_distance(int32_t distance, int shift)
     return scaled < 0 ? 0 : scaled > 65535 ? 65535 : (uint32_t)scaled;
 }
 
+/* What is added before the fraction is cut off: a half, to round to nearest. */
+static inline uint32_t grid_half(unsigned bits)
+{
+    return 1u << (14 - bits);
+}
+
 /*
- * The code nearest to a distance. The product has 15 - bits fraction bits; the 1 makes up for what
- * the two cut-offs before it lose on average.
+ * The code of a distance. The product has 15 - bits fraction bits, offset as many; the 1 makes up
+ * for what the two cut-offs before it lose on average.
  */
-static inline uint8_t grid_code(uint32_t distance, uint32_t inverse, unsigned bits)
+static inline uint8_t grid_code(uint32_t distance, uint32_t inverse, uint32_t offset,
+                                unsigned bits)
 {
     const unsigned fraction = 15 - bits;
-    uint32_t product = (distance * inverse >> 16) + (1u << (fraction - 1)) + 1;
+    uint32_t product = (distance * inverse >> 16) + offset + 1;
     product = product < 65535 ? product : 65535;
     const uint32_t code = product >> fraction, last = (1u << bits) - 1;
     return (uint8_t)(code < last ? code : last);
+}
+
+/*
+ * Stochastic rounding: what the numbers of a tile start from, and the i-th of them, 32 bits. Both
+ * are finalisers that spread every bit of a counter over the result (splitmix64, and the 32-bit one
+ * of xxHash), so that any number can be had without those before it.
+ */
+static inline uint32_t random_start(uint64_t message, uint64_t tile)
+{
+    uint64_t z = message + (tile + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(z >> 32);
+}
+
+static inline uint32_t random_number(uint32_t start, uint32_t i)
+{
+    uint32_t h = start + i * 0x9e3779b1u;
+    h = (h ^ h >> 15) * 0x85ebca77u;
+    h = (h ^ h >> 13) * 0xc2b2ae3du;
+    return h ^ h >> 16;
 }
 
 #endif

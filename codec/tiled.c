@@ -112,7 +112,7 @@ tah_status_t tiled_decode(const frame_header_t *header, bool rotated, const uint
     const kernel_t *kernel = kernel_get();
     while (tiled_next(&shape, &cursor)) {
         tiled_widths(&shape, map, &cursor, widths);
-        const tile_run_t run = {&job, cursor.n, cursor.tiles, widths};
+        const tile_run_t run = {&job, cursor.n, cursor.tiles, widths, cursor.tile};
         const size_t bytes =
             kernel->decode(&run, payload + cursor.tile * TILE_RECORD, in, (size_t)(end - in),
                            dst + cursor.element * job.element);

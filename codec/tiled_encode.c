@@ -13,6 +13,10 @@ const char *tiled_check(const tah_params_t *params)
         return "tile must be 16, 32, 64, 128 or 256";
     if (params->bits_high < 2 || params->bits_high > 8)
         return "bits must be from 2 to 8";
+    if ((unsigned)params->rounding > TAH_ROUND_STOCHASTIC)
+        return "rounding must be nearest or stochastic";
+    if (params->range_search && params->rounding == TAH_ROUND_STOCHASTIC)
+        return "range-search cuts values off, which stochastic rounding must not: choose one";
     return NULL;
 }
 
@@ -199,6 +203,9 @@ tah_status_t tiled_encode(const tah_params_t *params, bool two_widths, tah_hadam
         .dtype = params->dtype,
         .element = (unsigned)tah_dtype_bytes(params->dtype),
         .hadamard = hadamard,
+        .rounding = params->rounding,
+        .search = params->range_search,
+        .random = params->seed ^ message->serial * UINT64_C(0xd6e8feb86659fd93),
     };
     if (shape.map != TILED_MAP_NONE) {
         keys_find(params, &shape, src, records);
@@ -211,7 +218,7 @@ tah_status_t tiled_encode(const tah_params_t *params, bool two_widths, tah_hadam
     const kernel_t *kernel = kernel_get();
     while (tiled_next(&shape, &cursor)) {
         tiled_widths(&shape, map, &cursor, widths);
-        const tile_run_t run = {&job, cursor.n, cursor.tiles, widths};
+        const tile_run_t run = {&job, cursor.n, cursor.tiles, widths, cursor.tile};
         const uint8_t *first = src + cursor.element * job.element;
         uint8_t *const own = records + cursor.tile * TILE_RECORD;
         const size_t bytes =

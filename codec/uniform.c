@@ -17,6 +17,14 @@ static tah_status_t uniform_encode(const tah_params_t *params, const tah_message
     return tiled_encode(params, false, TAH_HADAMARD_OFF, message, src, sink);
 }
 
+static bool uniform_improve(tah_params_t *params)
+{
+    if (params->bits_high == 8)
+        return false;
+    params->bits_high++;
+    return true;
+}
+
 static tah_status_t uniform_header(const frame_header_t *header)
 {
     tiled_shape_t shape;
@@ -35,6 +43,7 @@ const codec_ops_t codec_uniform = {
     .check = uniform_check,
     .bound = uniform_bound,
     .encode = uniform_encode,
+    .improve = uniform_improve,
     .header = uniform_header,
     .decode = uniform_decode,
 };
