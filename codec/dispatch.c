@@ -1,4 +1,6 @@
 /* Which kernel is used: chosen once, at run time, by what the processor has. */
+#include "config.h"
+
 #include "codec/kernels.h"
 
 #include <stdatomic.h>
@@ -15,10 +17,21 @@ static bool always(void)
     return true;
 }
 
+#ifdef HAVE_KERNEL_AVX2
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+}
+#endif
+
 /* Best last. */
 static const kernel_choice_t choices[] = {
     {"scalar", &kernel_scalar, always},
+#ifdef HAVE_KERNEL_AVX2
+    {"avx2", &kernel_avx2, has_avx2},
+#else
     {"avx2", NULL, NULL},
+#endif
     {"avx512", NULL, NULL},
 };
 enum { CHOICES = sizeof choices / sizeof *choices };

@@ -96,11 +96,5 @@ uint32_t tile_range(tah_dtype_t dtype, const uint8_t *src, unsigned n)
         return UINT32_MAX;
     tile_fix(values, n, peak, x);
     tile_extent(x, n, &low, &high);
-    const uint32_t range = (uint32_t)(high - low);
-    if (range == 0)
-        return 0;
-    /* The range as a floating-point number: exponent of its leading bit, then the bits below. */
-    const unsigned length = bit_length(range);
-    const uint32_t exponent = (peak >> 23 ? peak >> 23 : 1) + length;
-    return exponent << 23 | (range << (TILE_FIXED_BITS + 1 - length) & 0x3fffff) << 1;
+    return range_key((uint32_t)(high - low), peak);
 }

@@ -13,6 +13,16 @@ libcodec_la_SOURCES = \
 	%D%/convert.h %D%/convert.c \
 	%D%/kernels.h %D%/kernel_scalar.c %D%/dispatch.c
 libcodec_la_CFLAGS = $(AM_CFLAGS) $(TAH_CODEC_CFLAGS)
+libcodec_la_LIBADD =
+
+# Each kernel is a library of its own, for the sake of its compiler flags.
+if KERNEL_AVX2
+noinst_LTLIBRARIES += libcodec_avx2.la
+libcodec_avx2_la_SOURCES = %D%/grid_fast.h %D%/kernel_avx2.h %D%/kernel_avx2.c \
+	%D%/kernel_avx2_decode.c %D%/kernel_avx2_keys.c
+libcodec_avx2_la_CFLAGS = $(AM_CFLAGS) $(TAH_CODEC_CFLAGS) $(AVX2_CFLAGS)
+libcodec_la_LIBADD += libcodec_avx2.la
+endif
 
 if WITH_ZSTD
 libcodec_la_SOURCES += %D%/lossless.c

@@ -7,34 +7,6 @@
 
 #define SEARCH_CUTS 5 /* narrower grids that a range search tries */
 
-/* --- record: mantissa 0..7, exponent 8..15, zero point 16..29, rotated 30, sign 31 ------------ */
-
-static uint32_t record_pack(const tile_grid_t *grid, bool rotated)
-{
-    const uint32_t magnitude = (uint32_t)(grid->zero < 0 ? -grid->zero : grid->zero);
-    const unsigned length = bit_length(magnitude);
-    const unsigned field =
-        length < TILE_ZERO_BITS ? 0 : length - TILE_ZERO_BITS + 1; /* 0: no hidden bit */
-    const uint32_t mantissa = (field ? magnitude >> (field - 1) : magnitude) & 1023;
-    return (grid->step - 256u) | (uint32_t)grid->exponent << 8 | mantissa << 16 | field << 26 |
-           (uint32_t)rotated << 30 | (uint32_t)(grid->zero < 0) << 31;
-}
-
-/* false: the record is not that of a tile with codes. */
-static bool record_unpack(uint32_t record, tile_grid_t *grid, bool *rotated)
-{
-    const unsigned field = record >> 26 & 15;
-    const int32_t mantissa = (int32_t)(record >> 16 & 1023);
-    if (field > TILE_ZERO_SHIFT + 1)
-        return false;
-    const int32_t magnitude = field ? (1024 + mantissa) << (field - 1) : mantissa;
-    grid->exponent = record >> 8 & 255;
-    grid->step = 256 + (record & 255);
-    grid->zero = record >> 31 ? -magnitude : magnitude;
-    *rotated = record >> 30 & 1;
-    return true;
-}
-
 /* --- tiles without codes ----------------------------------------------------------------------- */
 
 static bool elements_equal(const uint8_t *src, unsigned n, unsigned element)

@@ -6,6 +6,7 @@
 #ifndef TAH_TILE_MATH_H
 #define TAH_TILE_MATH_H
 
+#include "codec/bytes.h"
 #include "codec/tile.h"
 
 /*
@@ -43,8 +44,45 @@ void tile_extent(const int32_t *w, unsigned n, int32_t *low, int32_t *high);
 bool grid_fit(int32_t low, int32_t high, unsigned bits, unsigned slack, int unit, unsigned order,
               tile_grid_t *grid, unsigned *shift);
 
+/*
+ * Exponents of grids whose values are normal float32 numbers, rotated or not: no value can be
+ * subnormal, and none can reach 2^128.
+ */
+#define TILE_EXPONENT_FAST_MIN (TILE_SCALE_BIAS - 126)
+#define TILE_EXPONENT_FAST_MAX 239
+
 /* Whether no value that codes on this grid stand for can reach 2^128. */
 bool grid_bounded(const tile_grid_t *grid, unsigned bits, unsigned order);
+
+/*
+ * A record: mantissa in bits 0..7, exponent 8..15, zero point 16..25 and 26..29, rotated 30, sign of
+ * the zero point 31.
+ */
+static inline uint32_t record_pack(const tile_grid_t *grid, bool rotated)
+{
+    const uint32_t magnitude = (uint32_t)(grid->zero < 0 ? -grid->zero : grid->zero);
+    const unsigned length = bit_length(magnitude);
+    const unsigned field =
+        length < TILE_ZERO_BITS ? 0 : length - TILE_ZERO_BITS + 1; /* 0: no hidden bit */
+    const uint32_t mantissa = (field ? magnitude >> (field - 1) : magnitude) & 1023;
+    return (grid->step - 256u) | (uint32_t)grid->exponent << 8 | mantissa << 16 | field << 26 |
+           (uint32_t)rotated << 30 | (uint32_t)(grid->zero < 0) << 31;
+}
+
+/* false: the record is not that of a tile with codes. */
+static inline bool record_unpack(uint32_t record, tile_grid_t *grid, bool *rotated)
+{
+    const unsigned field = record >> 26 & 15;
+    const int32_t mantissa = (int32_t)(record >> 16 & 1023);
+    if (field > TILE_ZERO_SHIFT + 1)
+        return false;
+    const int32_t magnitude = field ? (1024 + mantissa) << (field - 1) : mantissa;
+    grid->exponent = record >> 8 & 255;
+    grid->step = 256 + (record & 255);
+    grid->zero = record >> 31 ? -magnitude : magnitude;
+    *rotated = record >> 30 & 1;
+    return true;
+}
 
 /* 1 / step as a 16-bit fraction of 2^24. */
 static inline uint32_t grid_inverse(uint32_t step)
@@ -79,6 +117,19 @@ static inline uint8_t grid_code(uint32_t distance, uint32_t inverse, uint32_t of
     product = product < 65535 ? product : 65535;
     const uint32_t code = product >> fraction, last = (1u << bits) - 1;
     return (uint8_t)(code < last ? code : last);
+}
+
+/*
+ * The key of a range in fixed point, relative to the exponent of peak: a floating-point number,
+ * exponent of its leading bit, then the bits below.
+ */
+static inline uint32_t range_key(uint32_t range, uint32_t peak)
+{
+    if (range == 0)
+        return 0;
+    const unsigned length = bit_length(range);
+    const uint32_t exponent = (peak >> 23 ? peak >> 23 : 1) + length;
+    return exponent << 23 | (range << (TILE_FIXED_BITS + 1 - length) & 0x3fffff) << 1;
 }
 
 /*
