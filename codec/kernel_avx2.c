@@ -29,6 +29,7 @@ load_tile(const uint8_t *src, unsigned vectors, tile_vectors_t *tile, int32_t *l
     const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
     const __m256i first = _mm256_set1_epi32((int32_t)load_u32(src));
     __m256i peak = _mm256_setzero_si256(), differ = peak, value[VECTORS_MAX];
+    UNROLLED
     for (unsigned i = 0; i < vectors; i++) {
         value[i] = _mm256_loadu_si256((const __m256i *)(src + i * 32));
         peak = _mm256_max_epi32(peak, _mm256_and_si256(value[i], magnitude));
@@ -42,6 +43,7 @@ load_tile(const uint8_t *src, unsigned vectors, tile_vectors_t *tile, int32_t *l
     tile->order = tile->pivot = 0;
     const __m256 power = _mm256_set1_ps(float_power(-tile->unit));
     __m256i low = _mm256_set1_epi32(INT32_MAX), high = _mm256_set1_epi32(INT32_MIN);
+    UNROLLED
     for (unsigned i = 0; i < vectors; i++) {
         tile->x[i] = avx2_fix(value[i], power);
         low = _mm256_min_epi32(low, tile->x[i]);
@@ -59,6 +61,7 @@ find_pivot(const tile_vectors_t *tile, unsigned vectors, int32_t largest, unsign
 {
     const __m256i limit = _mm256_set1_epi32(largest);
     unsigned above = 0, last = 0;
+    UNROLLED
     for (unsigned i = 0; i < vectors; i++) {
         const __m256i size = _mm256_abs_epi32(tile->x[i]);
         const __m256i over = _mm256_cmpgt_epi32(_mm256_add_epi32(size, size), limit);
@@ -141,6 +144,7 @@ pack_codes(const __m256i *codes, unsigned vectors, unsigned bits, uint8_t *out)
             bytes[i] = _mm256_sll_epi16(_mm256_permute4x64_epi64(pair, 0xd8), up);
         }
         for (unsigned bit = bits; bit-- > 0;) {
+            UNROLLED
             for (unsigned i = 0; i < per_block / 4; i++) {
                 const uint32_t plane = (uint32_t)_mm256_movemask_epi8(bytes[i]);
                 memcpy(out + bit * per_block + 4 * i, &plane, sizeof plane);
@@ -183,6 +187,7 @@ encode_tile(run_setup_t *setup, const uint8_t *src, unsigned vectors, unsigned b
     const __m128i down = _mm_cvtsi32_si128((int)(shift + bits) - 7);
     const __m128i fraction = _mm_cvtsi32_si128((int)(15 - bits));
     __m256i codes[VECTORS_MAX / 2];
+    UNROLLED
     for (unsigned i = 0; i < vectors; i += 2)
         codes[i / 2] = quantise(tile.x[i], tile.x[i + 1], zero, down, inverse, offset, fraction,
                                 last);

@@ -10,6 +10,9 @@
 #include "codec/kernels.h"
 #include "codec/tile_math.h"
 
+/* Loops over the vectors of a tile: their values then stay in registers. */
+#define UNROLLED _Pragma("GCC unroll 8")
+
 #define LANES 8
 #define VECTORS_MAX (TILE_MAX / LANES)
 

@@ -76,6 +76,7 @@ decode_tile(const tile_job_t *job, uint32_t record, const uint8_t *in, size_t ro
     const unsigned pivot = rotated ? *in++ : 0;
     unpack_codes(in, n, bits, codes);
     const __m256i step = _mm256_set1_epi32(grid.step), zero = _mm256_set1_epi32(grid.zero);
+    UNROLLED
     for (unsigned i = 0; i < vectors; i++) {
         const __m256i code =
             _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(codes + i * LANES)));
@@ -92,6 +93,7 @@ decode_tile(const tile_job_t *job, uint32_t record, const uint8_t *in, size_t ro
     }
     /* Both exact: less than 2^24, and neither subnormal nor beyond the largest float. */
     const __m256 power = _mm256_set1_ps(float_power(exponent));
+    UNROLLED
     for (unsigned i = 0; i < vectors; i++)
         _mm256_storeu_ps((float *)(void *)(dst + i * 32),
                          _mm256_mul_ps(_mm256_cvtepi32_ps(y[i]), power));
