@@ -4,6 +4,7 @@
 #include "codec/bytes.h"
 #include "codec/convert.h"
 #include "codec/grid_fast.h"
+#include "codec/tahx.h"
 
 /* What does not change within a run. */
 typedef struct run_setup {
@@ -260,4 +261,5 @@ const kernel_t kernel_avx2 = {
     .decode = avx2_decode,
     .entropy = avx2_entropy,
     .range = avx2_range,
+    .tahx = &tahx_kernel_scalar,
 };

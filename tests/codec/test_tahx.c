@@ -532,5 +532,5 @@ int main(void)
     tcase_add_test(cases, types_agree);
     tcase_add_loop_test(cases, damaged_payloads, 0, 15);
     suite_add_tcase(suite, cases);
-    return support_run(suite);
+    return check_run(suite);
 }
