@@ -1,7 +1,11 @@
 # Ordinary MPI programs that know nothing of tahmpi. Users build them like any other program of
 # theirs; here they come with the tree and are not installed.
 EXTRA_DIST += %D%/quickstart.sh
-noinst_PROGRAMS += examples/pipeline_lm
+noinst_PROGRAMS += examples/pingpong examples/pipeline_lm
+
+examples_pingpong_SOURCES = %D%/pingpong.c %D%/lm_random.h %D%/lm_random.c
+examples_pingpong_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+examples_pingpong_LDADD = $(MPI_LIBS) -lm
 
 # The model without its messages, which the gradient check compiles in double.
 lm_model_sources = \

@@ -10,7 +10,8 @@ prepare_source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # What tahmpi is built, tested and tried with, and the MPIs.
 prepare_tools="build-essential autoconf automake libtool pkg-config python3 iproute2 util-linux"
-prepare_libraries="libhwloc-dev libinih-dev libzstd-dev libxxhash-dev uthash-dev libopenblas-dev check"
+prepare_libraries="libhwloc-dev libinih-dev libzstd-dev libxxhash-dev libcjson-dev uthash-dev
+    libopenblas-dev check"
 declare -A prepare_mpi=([mpich]="mpich libmpich-dev" [openmpi]="openmpi-bin libopenmpi-dev")
 
 prepare_fail() {
