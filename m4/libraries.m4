@@ -19,6 +19,21 @@ AS_IF([test $with_zstd != no],
        AC_DEFINE([HAVE_ZSTD], [1], [the lossless codec is built])
        with_zstd=yes])
 AM_CONDITIONAL([WITH_ZSTD], [test $with_zstd = yes])
+
+# zfp is what codec_bench compares with; nothing that is installed uses it.
+AC_ARG_WITH([zfp], [AS_HELP_STRING([--with-zfp], [compare with zfp in codec_bench @<:@if it is there@:>@])],
+            [], [with_zfp=check])
+ZFP_LIBS=
+AS_IF([test $with_zfp != no],
+      [AC_CHECK_HEADER([zfp.h], [tah_have_zfp=yes], [tah_have_zfp=no])
+       tah_save_libs=$LIBS
+       AS_IF([test $tah_have_zfp = yes], [AC_CHECK_LIB([zfp], [zfp_compress], [], [tah_have_zfp=no])])
+       LIBS=$tah_save_libs
+       AS_IF([test $tah_have_zfp = yes],
+             [ZFP_LIBS=-lzfp
+              AC_DEFINE([HAVE_ZFP], [1], [codec_bench compares with zfp])],
+             [AS_IF([test $with_zfp = yes], [TAH_MISSING([zfp], [libzfp-dev])])])])
+AC_SUBST([ZFP_LIBS])
 ])
 
 # TAH_STATIC_LIBRARY(VARIABLE, archive, a function in it, Debian package)

@@ -9,6 +9,10 @@ bin_PROGRAMS += %D%/tahmpi
 %C%_tahmpi_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CJSON_CFLAGS)
 %C%_tahmpi_LDADD = $(POLICY_LIBS) $(CODEC_LIBS) $(HWLOC_LIBS) $(CJSON_LIBS) -lm
 
+# Tensors from .npy files: for the command and for codec_bench.
+noinst_LTLIBRARIES += libnpy.la
+libnpy_la_SOURCES = %D%/npy.h %D%/npy.c
+
 # slownet: hosts with slow links on one machine.
 bin_SCRIPTS += %D%/slownet
 EXTRA_DIST += %D%/slownet.in %D%/prepare.sh
