@@ -7,6 +7,7 @@ CODEC_TEST_LIBS = libcodectest.la $(CODEC_LIBS) $(CHECK_LIBS)
 codec_tests = \
 	%D%/test_frame \
 	%D%/test_golden \
+	%D%/test_kernels \
 	%D%/test_lossless \
 	%D%/test_options \
 	%D%/test_roundtrip \
@@ -32,6 +33,8 @@ TESTS += $(codec_tests)
 %C%_test_options_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_options_LDADD = $(CODEC_TEST_LIBS)
 # As test_special.
+%C%_test_kernels_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -frounding-math
+%C%_test_kernels_LDADD = $(CODEC_TEST_LIBS)
 %C%_test_tahx_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -frounding-math
 %C%_test_tahx_LDADD = $(CODEC_TEST_LIBS)
 
