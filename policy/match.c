@@ -94,6 +94,23 @@ tah_dtype_t policy_rule_dtype(const policy_t *policy, int index, policy_carrier_
     return entry->typed ? entry->rule.params.dtype : policy_carriers[carrier].dtype;
 }
 
+tah_dtype_t policy_carrier_dtype(policy_carrier_t carrier)
+{
+    return policy_carriers[carrier].dtype;
+}
+
+const char *policy_carrier_name(policy_carrier_t carrier)
+{
+    static const char *const names[POLICY_CARRIER_COUNT] = {
+        [POLICY_CARRIER_BYTES] = "bytes",       [POLICY_CARRIER_INT16] = "int16",
+        [POLICY_CARRIER_OTHER] = "other",       [POLICY_CARRIER_FLOAT32] = "float32",
+        [POLICY_CARRIER_FLOAT64] = "float64",   [POLICY_CARRIER_BFLOAT16] = "bfloat16",
+        [POLICY_CARRIER_FLOAT16] = "float16",
+    };
+
+    return (unsigned)carrier < POLICY_CARRIER_COUNT ? names[carrier] : NULL;
+}
+
 void policy_rule_bytes(const policy_t *policy, int index, uint64_t *least, uint64_t *most)
 {
     *least = policy->entries[index].match.min_bytes;

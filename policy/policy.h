@@ -112,6 +112,12 @@ uint64_t policy_least_bytes(const policy_t *policy);
  */
 tah_dtype_t policy_rule_dtype(const policy_t *policy, int index, policy_carrier_t carrier);
 
+/* The element type that a carrier declares; TAH_BYTES for those that are not floating point. */
+tah_dtype_t policy_carrier_dtype(policy_carrier_t carrier);
+
+/* "bytes", "int16", "other", "float32" ...; NULL for a value that is no carrier. Static storage. */
+const char *policy_carrier_name(policy_carrier_t carrier);
+
 /* The sizes of the messages that a rule matches, bytes, both included. */
 void policy_rule_bytes(const policy_t *policy, int index, uint64_t *least, uint64_t *most);
 

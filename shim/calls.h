@@ -96,9 +96,11 @@ extern struct calls_next next, beneath;
     X(Mrecv)                                                                                       \
     X(Pack)                                                                                        \
     X(Query_thread)                                                                                \
+    X(Recv)                                                                                        \
     X(Reduce)                                                                                      \
     X(Request_free)                                                                                \
     X(Request_get_status)                                                                          \
+    X(Send)                                                                                        \
     X(Test)                                                                                        \
     X(Test_cancelled)                                                                              \
     X(Type_commit)                                                                                 \

@@ -13,6 +13,7 @@
 #include "shim/message.h"
 #include "shim/report.h"
 #include "shim/warmup.h"
+#include "shim/watch.h"
 
 /* A message that a rule names, on its way through the decision. */
 typedef struct candidate {
@@ -147,6 +148,8 @@ bool message_encode(const void *buf, MPI_Count count, MPI_Datatype datatype, int
                     MPI_Comm comm, bool large, bool synchronous, outgoing_t *out)
 {
     candidate_t c = {.buf = buf, .count = count};
+    if (UNLIKELY(shim.watch) && watch_send(buf, count, datatype, dest, tag, comm, synchronous))
+        return false;
     if (LIKELY(!message_considered(&c, datatype, dest, tag)) ||
         !message_matched(&c, dest, tag, comm, synchronous))
         return false;

@@ -110,6 +110,7 @@ static figures_t *report_own(void)
     own->unknown_messages = atomic_load(&report_unknown[0]);
     own->unknown_bytes = atomic_load(&report_unknown[1]);
     memcpy(own->power, report_power, sizeof own->power);
+    own->traffic = traffic_wanted() ? traffic_counts() : NULL;
     return own;
 }
 
@@ -139,6 +140,9 @@ void report_gather(void)
         pmpi.Reduce(&own->seconds, &total->seconds, 1, MPI_DOUBLE, MPI_MAX, 0, shim.comm);
         total->ranks = shim.size;
         total->nodes = report_nodes();
+        total->traffic = own->traffic;
+        if (traffic_wanted())
+            traffic_gather();
     }
     free(own);
     if (all && shim.rank == 0)

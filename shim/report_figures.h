@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "shim/report.h"
+#include "shim/traffic.h"
 
 typedef enum figure {
     FIGURE_MESSAGES, /* framed */
@@ -31,6 +32,7 @@ typedef struct figures {
     uint64_t counts[POLICY_MAX_RULES][2][FIGURE_COUNT]; /* [rule][0: down, 1: up] */
     double power[POLICY_MAX_RULES][2][2];               /* signal, noise of sampled messages */
     uint64_t unknown_messages, unknown_bytes; /* to processes not known to have the library */
+    const traffic_t *traffic; /* NULL: not counted */
 } figures_t;
 
 /* "warmup" ... */
@@ -41,6 +43,9 @@ bool report_sqnr(const figures_t *figures, int rule, int up, double *sqnr);
 
 /* Messages of a rule and direction that went raw. */
 uint64_t report_raw_messages(const figures_t *figures, int rule, int up);
+
+/* Writes text as a JSON string, with its quotes. */
+void report_json_string(FILE *out, const char *text);
 
 /* Prints the table on stderr in one piece. */
 void report_print_table(const figures_t *figures);

@@ -119,8 +119,12 @@ void report_print_table(const figures_t *f)
     fprintf(out, "\n");
     if (policy_rule_count(shim.policy) > 0)
         report_table_rules(out, f);
-    else
+    else if (!shim.settings.observe)
         fprintf(out, "  no policy: nothing was compressed (TAHMPI_POLICY names the file)\n");
+    if (shim.settings.observe)
+        fprintf(out, "  observed only (TAHMPI_OBSERVE): nothing was compressed\n");
+    if (f->traffic != NULL)
+        traffic_write_table(f->traffic, out);
     if (f->unknown_messages > 0)
         fprintf(out, "  raw to processes without a common key: %" PRIu64 " messages, %.2f MB\n",
                 f->unknown_messages, (double)f->unknown_bytes / 1e6);
@@ -133,7 +137,7 @@ void report_print_table(const figures_t *f)
     free(text);
 }
 
-static void json_string(FILE *out, const char *text)
+void report_json_string(FILE *out, const char *text)
 {
     fputc('"', out);
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
@@ -175,7 +179,7 @@ static void json_rule(FILE *out, const figures_t *f, int rule)
     const policy_rule_t *r = policy_rule(shim.policy, rule);
     const uint64_t *received = f->counts[rule][0];
     fputs("    {\"name\": ", out);
-    json_string(out, r->name);
+    report_json_string(out, r->name);
     fprintf(out,
             ", \"line\": %d, \"codec\": \"%s\", \"received_messages\": %" PRIu64
             ", \"received_bytes\": %" PRIu64 ", \"decode_seconds\": %.9f,\n     \"up\": ",
@@ -199,7 +203,8 @@ static void json_report(FILE *out, const figures_t *f)
         fputs("null", out);
     fprintf(out, ",\n  \"seconds\": %.6f,\n  \"kernel\": \"%s\",\n  \"policy\": ", f->seconds,
             tah_kernel_name());
-    json_string(out, shim.settings.policy);
+    report_json_string(out, shim.settings.policy);
+    fprintf(out, ",\n  \"observed\": %s", shim.settings.observe ? "true" : "false");
     fprintf(out,
             ",\n  \"memory_peak_bytes\": %" PRIu64
             ",\n  \"unknown_peers\": {\"messages\": %" PRIu64 ", \"bytes\": %" PRIu64
@@ -209,7 +214,12 @@ static void json_report(FILE *out, const figures_t *f)
         fputs(rule == 0 ? "\n" : ",\n", out);
         json_rule(out, f, rule);
     }
-    fputs("\n  ]\n}\n", out);
+    fputs("\n  ],\n  \"traffic\": ", out);
+    if (f->traffic != NULL)
+        traffic_write_json(f->traffic, out);
+    else
+        fputs("null", out);
+    fputs("\n}\n", out);
 }
 
 void report_write_json(const figures_t *figures, const char *path)

@@ -11,6 +11,8 @@
 #define SETTINGS_TIMEOUT 30
 #define SETTINGS_TIMEOUT_MAX 86400
 #define SETTINGS_THREADS_MAX 256
+#define SETTINGS_DUMP 4
+#define SETTINGS_DUMP_MAX 1000
 
 /* The variable's value, or NULL where it is unset or empty. */
 static const char *settings_get(const char *name)
@@ -83,9 +85,32 @@ static int settings_report(settings_t *settings, char *why, size_t why_bytes)
 {
     if (settings_text("TAHMPI_REPORT", settings->report, sizeof settings->report, why, why_bytes))
         return -1;
-    settings->report_table = strcmp(settings->report, "1") == 0;
+    /* Who observes and names no file wants to see the table. */
+    if (settings->observe && settings->report[0] == '\0')
+        settings->report_table = true;
+    settings->report_table = settings->report_table || strcmp(settings->report, "1") == 0;
     if (settings->report_table || strcmp(settings->report, "0") == 0)
         settings->report[0] = '\0';
+    return 0;
+}
+
+/* FOLDER or FOLDER:N; what follows the last colon is a number only if it is all digits. */
+static int settings_dump(settings_t *settings, char *why, size_t why_bytes)
+{
+    settings->dump_count = SETTINGS_DUMP;
+    if (settings_text("TAHMPI_DUMP", settings->dump, sizeof settings->dump, why, why_bytes))
+        return -1;
+    char *colon = strrchr(settings->dump, ':');
+    if (colon == NULL || colon[1] == '\0' || strspn(colon + 1, "0123456789") != strlen(colon + 1))
+        return 0;
+    unsigned long count = strtoul(colon + 1, NULL, 10);
+    if (count < 1 || count > SETTINGS_DUMP_MAX || colon == settings->dump) {
+        snprintf(why, why_bytes, "TAHMPI_DUMP=%s: must be FOLDER or FOLDER:N, N from 1 to %d",
+                 settings->dump, SETTINGS_DUMP_MAX);
+        return -1;
+    }
+    settings->dump_count = (uint32_t)count;
+    *colon = '\0';
     return 0;
 }
 
@@ -95,6 +120,10 @@ int settings_read(settings_t *settings, char *why, size_t why_bytes)
     settings->timeout = SETTINGS_TIMEOUT;
     int failed = settings_log(settings, why, why_bytes);
     failed = failed || settings_flag("TAHMPI_DISABLE", &settings->disable, why, why_bytes);
+    failed = failed || settings_flag("TAHMPI_OBSERVE", &settings->observe, why, why_bytes);
+    failed = failed || settings_dump(settings, why, why_bytes);
+    failed = failed || settings_text("TAHMPI_TRACE", settings->trace, sizeof settings->trace, why,
+                                     why_bytes);
     failed = failed || settings_report(settings, why, why_bytes);
     failed = failed || settings_number("TAHMPI_TIMEOUT", 1, SETTINGS_TIMEOUT_MAX,
                                        &settings->timeout, why, why_bytes);

@@ -8,6 +8,7 @@
 #include "shim/report.h"
 #include "shim/types.h"
 #include "shim/warmup.h"
+#include "shim/watch.h"
 #include "shim/wrap.h"
 
 static bool init_agreed; /* shim.comm is there */
@@ -23,6 +24,7 @@ static void init_activate(void)
         return;
     }
     comms_learn(MPI_COMM_WORLD);
+    watch_start();
     shim.active = true;
 }
 
@@ -37,7 +39,8 @@ static void init_start(void)
         return;
     init_agreed = true;
     report_start();
-    if (policy_rule_count(shim.policy) > 0)
+    if (policy_rule_count(shim.policy) > 0 || shim.settings.observe ||
+        shim.settings.dump[0] != '\0')
         init_activate();
     log_info("%d rules, kernel %s", policy_rule_count(shim.policy), tah_kernel_name());
 }
