@@ -2,8 +2,8 @@
 # statically, so that what is preloaded needs nothing but libc, libm and hwloc.
 AC_DEFUN([TAH_LIBRARIES], [
 PKG_CHECK_MODULES([HWLOC], [hwloc >= 2.1], [], [TAH_MISSING([hwloc >= 2.1], [libhwloc-dev])])
-PKG_CHECK_MODULES([CJSON], [libcjson], [], [TAH_MISSING([cJSON], [libcjson-dev])])
 PKG_CHECK_MODULES([CHECK], [check >= 0.15], [], [TAH_MISSING([Check >= 0.15], [check])])
+PKG_CHECK_MODULES([CJSON], [libcjson >= 1.7], [], [TAH_MISSING([cJSON >= 1.7], [libcjson-dev])])
 PKG_CHECK_MODULES([OPENBLAS], [openblas], [], [TAH_MISSING([OpenBLAS with cblas.h], [libopenblas-dev])])
 
 AC_CHECK_HEADER([xxhash.h], [], [TAH_MISSING([xxhash.h], [libxxhash-dev])])

@@ -31,7 +31,7 @@ struct shim {
     const int *node_of; /* node of each rank, [size] */
     uint8_t key[TAH_KEY_BYTES];
     policy_t *policy;
-    uint64_t least_bytes; /* the smallest message any rule can match */
+    uint64_t least_bytes; /* the smallest message that a rule can match, or that is watched */
     settings_t settings;  /* as agreed: rank 0's */
     MPI_Group world_group;
     MPI_Comm comm; /* of our own, over the world's group */

@@ -13,6 +13,8 @@ void watch_start(void)
     watch_traffic = traffic_wanted();
     watch_dump = dump_start();
     shim.watch = watch_traffic || watch_dump || shim.settings.observe;
+    if (shim.watch)
+        shim.least_bytes = 0; /* small messages are looked at too */
 }
 
 static void watch_see_peer(watched_t *seen, int dest, MPI_Comm handle)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policy/policy.h"
+#include "tools/against.h"
 #include "tools/tahmpi.h"
 
 /* The codec, and its settings on one line: "bits = 4/3, high-fraction = 0.8, ...". */
@@ -86,22 +87,15 @@ static void print_rule(const policy_t *policy, int index)
     }
 }
 
-/* Shows one file. False: it has mistakes. */
-static bool check_file(const char *path)
+/* Shows one file. False: it has mistakes, or a rule that matched nothing in the run. */
+static bool check_file(const char *path, const char *report)
 {
-    policy_errors_t errors;
-    policy_t *policy = NULL;
-    size_t bytes = 0;
-    char *text = policy_read(path, &bytes, &errors);
+    policy_t *policy = tahmpi_load_policy(path);
+    bool good = true;
     int rules;
 
-    if (text)
-        policy = policy_parse(text, bytes, path, &errors);
-    free(text);
-    if (!policy) {
-        fputs(errors.text, stderr);
+    if (!policy)
         return false;
-    }
     rules = policy_rule_count(policy);
     if (rules)
         printf("%s: %d rule%s; the first that matches a message is used\n", path, rules,
@@ -110,19 +104,30 @@ static bool check_file(const char *path)
         printf("%s: no rules, so no message is touched\n", path);
     for (int i = 0; i < rules; i++)
         print_rule(policy, i);
+    if (report)
+        good = against_report(policy, report);
     policy_free(policy);
-    return true;
+    return good;
 }
+
+enum { OPTION_AGAINST = 'a' };
+
+struct arguments {
+    const char *path, *report; /* report: NULL without --against */
+};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-    const char **path = state->input;
+    struct arguments *arguments = state->input;
 
     switch (key) {
+    case OPTION_AGAINST:
+        arguments->report = argument;
+        return 0;
     case ARGP_KEY_ARG:
-        if (*path)
+        if (arguments->path)
             argp_error(state, "only one policy file at a time, not \"%s\" too", argument);
-        *path = argument;
+        arguments->path = argument;
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the policy file is missing");
@@ -134,18 +139,27 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 int tahmpi_check(int argc, char **argv)
 {
+    static const struct argp_option options[] = {
+        {"against", OPTION_AGAINST, "REPORT", 0,
+         "also say what the rules match of the messages of a run, and which messages none does; "
+         "REPORT is what TAHMPI_REPORT wrote",
+         0},
+        {0},
+    };
     static const struct argp argp = {
+        .options = options,
         .parser = parse_option,
         .args_doc = "FILE",
         .doc = "Shows a policy file as tahmpi understands it: rule by rule, which messages it "
                "matches and how much shorter they get. With mistakes: each with its line and what "
-               "is allowed, and exit status 1."
+               "is allowed, and exit status 1; also if a rule matches nothing in the run that "
+               "--against names."
                "\vBits a value and ratio are for messages that have no exact tiles (tiles with "
                "infinities, say), and include all that a frame has besides its codes. Example:\n"
-               "  tahmpi check my-policy.ini",
+               "  tahmpi check my-policy.ini --against report.json",
     };
-    const char *path = NULL;
+    struct arguments arguments = {NULL, NULL};
 
-    tahmpi_parse(&argp, argc, argv, &path);
-    return check_file(path) ? TAHMPI_GOOD : TAHMPI_BAD;
+    tahmpi_parse(&argp, argc, argv, &arguments);
+    return check_file(arguments.path, arguments.report) ? TAHMPI_GOOD : TAHMPI_BAD;
 }

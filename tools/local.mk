@@ -3,6 +3,7 @@ bin_PROGRAMS += %D%/tahmpi
 %C%_tahmpi_SOURCES = %D%/tahmpi.h %D%/tahmpi.c %D%/text.c %D%/check.c %D%/info.c \
 	%D%/ab.h %D%/ab.c %D%/ab_print.c %D%/ab_sample.c %D%/ab_write.c %D%/job.h %D%/job.c \
 	%D%/plot.h %D%/plot.c %D%/statistics.h %D%/statistics.c \
+	%D%/against.h %D%/against.c %D%/run_report.h %D%/run_report.c %D%/suggest.c \
 	%D%/program.h %D%/program.c %D%/loader.h %D%/loader.c %D%/elf_file.h %D%/elf_file.c
 %C%_tahmpi_CPPFLAGS = $(AM_CPPFLAGS) -DTAH_LIBDIR='"$(libdir)"' \
 	-DTAH_BINDIR='"$(bindir)"' -DTAH_MPIEXEC='"$(MPIEXEC)"'

@@ -14,6 +14,7 @@ static const struct subcommand {
     {"ab", "compare a program with itself: plain and under policies, on slow links", tahmpi_ab},
     {"check", "show a policy file as tahmpi understands it, or its mistakes", tahmpi_check},
     {"info", "show version and machine, and whether a program can use tahmpi", tahmpi_info},
+    {"suggest", "write a first policy from a report of an observed run", tahmpi_suggest},
 };
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 

@@ -4,6 +4,10 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/policy.h"
 
 /* Exit status of the command and of every subcommand. */
 enum tahmpi_exit {
@@ -19,6 +23,7 @@ enum tahmpi_exit {
 int tahmpi_ab(int argc, char **argv);
 int tahmpi_check(int argc, char **argv);
 int tahmpi_info(int argc, char **argv);
+int tahmpi_suggest(int argc, char **argv);
 
 /* Parses options with argp; wrong ones end the process with one sentence and TAHMPI_USAGE. */
 void tahmpi_parse(const struct argp *argp, int argc, char **argv, void *input);
@@ -32,5 +37,17 @@ void tahmpi_print_field(const char *label, const char *text);
 /* The same with the text made as by printf. */
 __attribute__((format(printf, 2, 3))) void tahmpi_print_fieldf(const char *label,
                                                                const char *format, ...);
+
+/*
+ * The policy in a file, which the caller frees with policy_free; NULL: it has mistakes, which have
+ * been printed on standard error.
+ */
+policy_t *tahmpi_load_policy(const char *path);
+
+/*
+ * Writes a number of bytes for people, "64 KiB", "1.5 MiB" or "512 B", into text (16 always do) and
+ * returns it.
+ */
+const char *tahmpi_size_text(uint64_t bytes, char *text, size_t text_bytes);
 
 #endif

@@ -50,3 +50,33 @@ void tahmpi_print_fieldf(const char *label, const char *format, ...)
     tahmpi_print_field(label, text);
     free(text);
 }
+
+policy_t *tahmpi_load_policy(const char *path)
+{
+    policy_errors_t errors;
+    policy_t *policy = NULL;
+    size_t bytes = 0;
+    char *text = policy_read(path, &bytes, &errors);
+
+    if (text)
+        policy = policy_parse(text, bytes, path, &errors);
+    free(text);
+    if (!policy)
+        fputs(errors.text, stderr);
+    return policy;
+}
+
+const char *tahmpi_size_text(uint64_t bytes, char *text, size_t text_bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double number = (double)bytes;
+    size_t unit = 0;
+
+    while (number >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+        number /= 1024;
+        unit++;
+    }
+    snprintf(text, text_bytes, "%.*f %s", number == (double)(uint64_t)number ? 0 : 1, number,
+             units[unit]);
+    return text;
+}
