@@ -45,16 +45,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static long parse_number(struct argp_state *state, const char *what, const char *text, long most)
-{
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (errno != 0 || *end != '\0' || end == text || value < 1 || value > most)
-        argp_error(state, "%s %s: must be a whole number from 1 to %ld", what, text, most);
-    return value;
-}
-
 static void add_links(struct argp_state *state, ab_t *ab, char *text)
 {
     for (char *rate; (rate = strsep(&text, ",")) != NULL;) {
@@ -105,10 +95,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         add_links(state, ab, argument);
         return 0;
     case AB_RANKS:
-        ab->setup.ranks = (int)parse_number(state, "--ranks", argument, 4096);
+        ab->setup.ranks = (int)tahmpi_parse_number(state, "--ranks", argument, 4096);
         return 0;
     case AB_RUNS:
-        ab->runs = (int)parse_number(state, "--runs", argument, AB_RUNS_MOST);
+        ab->runs = (int)tahmpi_parse_number(state, "--runs", argument, AB_RUNS_MOST);
         return 0;
     case AB_POLICY:
         add_policy(state, ab, argument);
@@ -117,7 +107,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         add_metric(state, ab, argument);
         return 0;
     case AB_TIMEOUT:
-        ab->setup.timeout = (unsigned)parse_number(state, "--timeout", argument, 1000000);
+        ab->setup.timeout = (unsigned)tahmpi_parse_number(state, "--timeout", argument, 1000000);
         return 0;
     case AB_JSON:
         ab->json = argument;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "tools/job.h"
+#include "tools/run_report.h"
 #include "tools/statistics.h"
 
 #define AB_LINKS_MOST 16
@@ -16,7 +17,6 @@
 #define AB_VARIANTS_MOST (AB_POLICIES_MOST + 1) /* the first is the plain program */
 #define AB_METRICS_MOST 8
 #define AB_RUNS_MOST 100
-#define AB_ROWS_MOST 128
 
 /* A number that is read from the program's output wherever the pattern matches. */
 typedef struct ab_metric {
@@ -29,29 +29,11 @@ typedef struct ab_curve {
     size_t count;
 } ab_curve_t;
 
-/* One rule and direction of a report. */
-typedef struct ab_row {
-    char rule[32];
-    bool up;
-    double messages, tensor_bytes, wire_bytes, encode_seconds, sqnr; /* sqnr: NAN if unknown */
-    double raw_messages, raw_bytes;
-    char raw[96]; /* why, in words */
-} ab_row_t;
-
-/* What the library reported of one run. */
-typedef struct ab_report {
-    bool present;
-    int ranks, nodes;
-    double seconds, decode_seconds, encode_seconds, memory_peak_bytes;
-    ab_row_t rows[AB_ROWS_MOST];
-    int row_count;
-} ab_report_t;
-
 typedef struct ab_sample {
     bool done; /* the run was made, and the program ended with status 0 */
     job_result_t job;
     ab_curve_t curves[AB_METRICS_MOST];
-    ab_report_t report;
+    run_report_t *report; /* the library's; NULL: none */
 } ab_sample_t;
 
 /* The whole comparison. */

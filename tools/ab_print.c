@@ -49,7 +49,7 @@ static void print_variant(const ab_t *ab, int link, int variant)
     putchar('\n');
 }
 
-static void print_row(const ab_report_t *report, const ab_row_t *row)
+static void print_row(const run_report_t *report, const run_row_t *row)
 {
     char sqnr[16] = "-";
     if (!isnan(row->sqnr))
@@ -66,13 +66,13 @@ static void print_row(const ab_report_t *report, const ab_row_t *row)
 static void print_report(const ab_t *ab, int link, int variant)
 {
     const ab_sample_t *latest = ab_latest(ab, link, variant);
-    if (latest == NULL || !latest->report.present)
+    if (latest == NULL || latest->report == NULL)
         return;
-    const ab_report_t *report = &latest->report;
+    const run_report_t *report = latest->report;
     printf("\n%s: decoding %.2f%% of the run, the library's memory %.2f MiB\n",
            ab_variant_name(ab, variant),
            100 * report->decode_seconds / (report->seconds * report->ranks),
-           report->memory_peak_bytes / (1 << 20));
+           (double)report->memory_peak_bytes / (1 << 20));
     if (report->row_count == 0) {
         printf("  no message matched a rule%s\n",
                report->nodes == 1 && report->ranks > 1

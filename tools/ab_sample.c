@@ -1,8 +1,6 @@
 /* What a run leaves: numbers in the program's output, and the library's report. */
 #include "config.h"
 
-#include <cjson/cJSON.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,96 +57,18 @@ static void read_metrics(const ab_t *ab, ab_sample_t *sample)
         fclose(output);
 }
 
-static double number(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(item) ? item->valuedouble : 0;
-}
-
-static void read_reasons(const cJSON *raw, char *text, size_t bytes)
-{
-    const cJSON *reason;
-    size_t used = 0;
-    text[0] = '\0';
-    cJSON_ArrayForEach(reason, raw)
-    {
-        if (cJSON_IsNumber(reason) && reason->valuedouble > 0 && used < bytes)
-            used += (size_t)snprintf(text + used, bytes - used, "%s%s %.0f", used > 0 ? ", " : "",
-                                     reason->string, reason->valuedouble);
-    }
-}
-
-static void read_row(const cJSON *rule, bool up, ab_report_t *report)
-{
-    const cJSON *side = cJSON_GetObjectItemCaseSensitive(rule, up ? "up" : "down");
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(rule, "name");
-    const cJSON *sqnr = cJSON_GetObjectItemCaseSensitive(side, "sqnr_db");
-    if (report->row_count == AB_ROWS_MOST ||
-        number(side, "messages") + number(side, "raw_messages") == 0)
-        return;
-    ab_row_t *row = &report->rows[report->row_count++];
-    snprintf(row->rule, sizeof row->rule, "%s",
-             cJSON_IsString(name) ? name->valuestring : "?");
-    row->up = up;
-    row->messages = number(side, "messages");
-    row->tensor_bytes = number(side, "tensor_bytes");
-    row->wire_bytes = number(side, "wire_bytes");
-    row->encode_seconds = number(side, "encode_seconds");
-    row->sqnr = cJSON_IsNumber(sqnr) ? sqnr->valuedouble : NAN;
-    row->raw_messages = number(side, "raw_messages");
-    row->raw_bytes = number(side, "raw_bytes");
-    read_reasons(cJSON_GetObjectItemCaseSensitive(side, "raw"), row->raw, sizeof row->raw);
-    report->encode_seconds += row->encode_seconds;
-}
-
-static char *read_file(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t bytes = 0;
-    ssize_t got = file != NULL ? getdelim(&text, &bytes, '\0', file) : -1;
-    if (file != NULL)
-        fclose(file);
-    if (got >= 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
-static void read_report(ab_sample_t *sample)
-{
-    ab_report_t *report = &sample->report;
-    char *text = read_file(sample->job.report);
-    cJSON *json = text != NULL ? cJSON_Parse(text) : NULL;
-    free(text);
-    if (json == NULL)
-        return;
-    const cJSON *rule;
-    report->present = true;
-    report->ranks = (int)number(json, "ranks");
-    report->nodes = (int)number(json, "nodes");
-    report->seconds = number(json, "seconds");
-    report->memory_peak_bytes = number(json, "memory_peak_bytes");
-    cJSON_ArrayForEach(rule, cJSON_GetObjectItemCaseSensitive(json, "rules"))
-    {
-        report->decode_seconds += number(rule, "decode_seconds");
-        read_row(rule, true, report);
-        read_row(rule, false, report);
-    }
-    cJSON_Delete(json);
-}
-
 void ab_sample_read(const ab_t *ab, ab_sample_t *sample, bool has_report)
 {
     read_metrics(ab, sample);
     if (has_report)
-        read_report(sample);
+        sample->report = run_report_read("tahmpi ab", sample->job.report, false);
 }
 
 void ab_sample_free(ab_sample_t *sample)
 {
     for (int m = 0; m < AB_METRICS_MOST; m++)
         free(sample->curves[m].values);
+    run_report_free(sample->report);
 }
 
 size_t ab_seconds(const ab_t *ab, int link, int variant, double *values)

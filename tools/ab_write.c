@@ -1,39 +1,21 @@
 /* A comparison as JSON, CSV and pictures. */
 #include "config.h"
 
-#include <cjson/cJSON.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/ab.h"
+#include "tools/output.h"
 #include "tools/plot.h"
 
 #define AB_SCHEMA 1
 
-static FILE *open_output(const char *path)
-{
-    FILE *out = fopen(path, "we");
-    if (out == NULL)
-        fprintf(stderr, "tahmpi ab: %s: %s\n", path, strerror(errno));
-    return out;
-}
-
-static bool close_output(FILE *out, const char *path)
-{
-    bool failed = ferror(out) != 0;
-    if (fclose(out) == 0 && !failed)
-        return true;
-    fprintf(stderr, "tahmpi ab: %s: %s\n", path, strerror(errno));
-    return false;
-}
-
-static cJSON *json_rows(const ab_report_t *report)
+static cJSON *json_rows(const run_report_t *report)
 {
     cJSON *rows = cJSON_CreateArray();
     for (int i = 0; i < report->row_count; i++) {
-        const ab_row_t *row = &report->rows[i];
+        const run_row_t *row = &report->rows[i];
         cJSON *item = cJSON_CreateObject();
         cJSON_AddStringToObject(item, "rule", row->rule);
         cJSON_AddStringToObject(item, "direction", row->up ? "up" : "down");
@@ -69,11 +51,12 @@ static cJSON *json_sample(const ab_t *ab, int link, int variant, int run)
         cJSON_AddItemToObject(metrics, ab->metrics[m].text,
                               cJSON_CreateDoubleArray(curve->values, (int)curve->count));
     }
-    if (sample->report.present) {
-        cJSON_AddNumberToObject(item, "encode_seconds", sample->report.encode_seconds);
-        cJSON_AddNumberToObject(item, "decode_seconds", sample->report.decode_seconds);
-        cJSON_AddNumberToObject(item, "memory_peak_bytes", sample->report.memory_peak_bytes);
-        cJSON_AddItemToObject(item, "rules", json_rows(&sample->report));
+    if (sample->report != NULL) {
+        cJSON_AddNumberToObject(item, "encode_seconds", sample->report->encode_seconds);
+        cJSON_AddNumberToObject(item, "decode_seconds", sample->report->decode_seconds);
+        cJSON_AddNumberToObject(item, "memory_peak_bytes",
+                                (double)sample->report->memory_peak_bytes);
+        cJSON_AddItemToObject(item, "rules", json_rows(sample->report));
     }
     return item;
 }
@@ -114,37 +97,19 @@ bool ab_write_json(const ab_t *ab)
                 cJSON_AddItemToArray(samples, json_sample(ab, link, variant, run));
         }
     }
-    char *text = cJSON_Print(root);
-    cJSON_Delete(root);
-    FILE *out = text != NULL ? open_output(ab->json) : NULL;
-    if (out != NULL)
-        fprintf(out, "%s\n", text);
-    free(text);
-    return out != NULL && close_output(out, ab->json);
-}
-
-/* A field of a CSV file, quoted (RFC 4180). */
-static void csv_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    return output_json("tahmpi ab", root, ab->json);
 }
 
 static void csv_sample(FILE *out, const ab_t *ab, int link, int variant, int run)
 {
     const ab_sample_t *sample = ab_sample(ab, link, variant, run);
-    csv_text(out, ab_link_name(ab, link));
+    output_csv_text(out, ab_link_name(ab, link));
     fputc(',', out);
-    csv_text(out, ab_variant_name(ab, variant));
+    output_csv_text(out, ab_variant_name(ab, variant));
     double tensors = 0, wire = 0;
-    for (int i = 0; i < sample->report.row_count; i++) {
-        tensors += sample->report.rows[i].tensor_bytes;
-        wire += sample->report.rows[i].wire_bytes;
+    for (int i = 0; sample->report != NULL && i < sample->report->row_count; i++) {
+        tensors += sample->report->rows[i].tensor_bytes;
+        wire += sample->report->rows[i].wire_bytes;
     }
     fprintf(out, ",%d,%d,%d,%.6f,%ld,%.0f,%.0f", run + 1, sample->done, sample->job.status,
             sample->job.seconds, sample->job.peak_kib, tensors, wire);
@@ -160,20 +125,20 @@ static void csv_sample(FILE *out, const ab_t *ab, int link, int variant, int run
 
 bool ab_write_csv(const ab_t *ab)
 {
-    FILE *out = open_output(ab->csv);
+    FILE *out = output_open("tahmpi ab", ab->csv);
     if (out == NULL)
         return false;
     fputs("link,variant,run,succeeded,status,seconds,peak_kib,tensor_bytes,wire_bytes", out);
     for (int m = 0; m < ab->metric_count; m++) {
         fputc(',', out);
-        csv_text(out, ab->metrics[m].text);
+        output_csv_text(out, ab->metrics[m].text);
     }
     fputs("\r\n", out);
     for (int link = 0; link < ab->link_count; link++)
         for (int variant = 0; variant < ab->variant_count; variant++)
             for (int run = 0; run < ab->runs; run++)
                 csv_sample(out, ab, link, variant, run);
-    return close_output(out, ab->csv);
+    return output_close("tahmpi ab", out, ab->csv);
 }
 
 static void plot_speedups(const ab_t *ab, plot_t *plot)

@@ -161,7 +161,7 @@ static void print_unmatched_head(void)
 bool against_report(const policy_t *policy, const char *path)
 {
     rule_share_t shares[POLICY_MAX_RULES] = {0};
-    run_report_t *run = run_report_read("tahmpi check", path);
+    run_report_t *run = run_report_read("tahmpi check", path, true);
     bool good = true, head = false;
     char size[32];
 

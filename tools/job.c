@@ -64,36 +64,32 @@ bool job_interrupted(void)
     return job_signal != 0;
 }
 
-/* The first of the two files that exists, or NULL; static storage for each what. */
-static const char *job_find(const char *installed, const char *built, char *path, size_t bytes)
+const char *job_find(const char *installed, const char *built)
 {
-    char self[PATH_MAX];
-    if (access(installed, R_OK) == 0)
-        return installed;
+    char self[PATH_MAX], *path;
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
-        return NULL;
-    self[length] = '\0';
+    self[length > 0 ? length : 0] = '\0';
     /* Run from a build tree, this is tools/tahmpi or, by way of libtool, tools/.libs/tahmpi. */
     for (int up = 0; up < 3; up++) {
         char *slash = strrchr(self, '/');
         if (slash == NULL)
-            return NULL;
+            break;
         *slash = '\0';
-        if ((size_t)snprintf(path, bytes, "%s/%s", self, built) < bytes && access(path, R_OK) == 0)
+        if (asprintf(&path, "%s/%s", self, built) < 0)
+            break;
+        if (access(path, R_OK) == 0)
             return path;
+        free(path);
     }
-    return NULL;
+    return access(installed, R_OK) == 0 ? installed : NULL;
 }
 
 bool job_setup_complete(job_setup_t *setup, bool need_slownet)
 {
-    static char library[PATH_MAX], slownet[PATH_MAX];
     if (setup->mpiexec == NULL)
         setup->mpiexec = getenv("MPIEXEC") != NULL ? getenv("MPIEXEC") : TAH_MPIEXEC;
     if (setup->library == NULL)
-        setup->library = job_find(TAH_LIBDIR "/libtahmpi.so", ".libs/libtahmpi.so", library,
-                                  sizeof library);
+        setup->library = job_find(TAH_LIBDIR "/libtahmpi.so", ".libs/libtahmpi.so");
     if (setup->library == NULL || access(setup->library, R_OK) != 0) {
         fprintf(stderr, "tahmpi: libtahmpi.so is not found%s%s: --library says where it is\n",
                 setup->library != NULL ? " at " : "",
@@ -103,7 +99,7 @@ bool job_setup_complete(job_setup_t *setup, bool need_slownet)
     if (!need_slownet)
         return true;
     if (setup->slownet == NULL)
-        setup->slownet = job_find(TAH_BINDIR "/slownet", "tools/slownet", slownet, sizeof slownet);
+        setup->slownet = job_find(TAH_BINDIR "/slownet", "tools/slownet");
     if (setup->slownet == NULL) {
         fprintf(stderr, "tahmpi: slownet is not found, which makes hosts with slow links: "
                         "run without --link to use this machine's own network\n");

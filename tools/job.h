@@ -45,6 +45,12 @@ const char *job_folder_make(void);
 bool job_interrupted(void);
 
 /*
+ * A file of this package, in the tree that this command was built in or else where it is installed;
+ * NULL: in neither place. The path lives as long as the process.
+ */
+const char *job_find(const char *installed, const char *built);
+
+/*
  * Fills in what was not given: mpiexec and the paths of slownet and the library, from where this
  * command is installed or was built. False with a complaint where something is missing.
  * need_slownet: a link is asked for.

@@ -1,11 +1,13 @@
 # The tahmpi command, one file a subcommand. It is not linked to MPI.
 bin_PROGRAMS += %D%/tahmpi
 %C%_tahmpi_SOURCES = %D%/tahmpi.h %D%/tahmpi.c %D%/text.c %D%/check.c %D%/info.c \
-	%D%/ab.h %D%/ab.c %D%/ab_print.c %D%/ab_sample.c %D%/ab_write.c %D%/job.h %D%/job.c \
+	%D%/ab.h %D%/ab.c %D%/ab_print.c %D%/ab_sample.c %D%/ab_write.c %D%/bw.h %D%/bw.c %D%/bw_data.h \
+	%D%/bw_print.c %D%/output.h %D%/output.c %D%/job.h %D%/job.c \
 	%D%/plot.h %D%/plot.c %D%/statistics.h %D%/statistics.c \
 	%D%/against.h %D%/against.c %D%/run_report.h %D%/run_report.c %D%/suggest.c \
 	%D%/program.h %D%/program.c %D%/loader.h %D%/loader.c %D%/elf_file.h %D%/elf_file.c
 %C%_tahmpi_CPPFLAGS = $(AM_CPPFLAGS) -DTAH_LIBDIR='"$(libdir)"' \
+	-DTAH_PKGLIBEXECDIR='"$(pkglibexecdir)"' \
 	-DTAH_BINDIR='"$(bindir)"' -DTAH_MPIEXEC='"$(MPIEXEC)"'
 %C%_tahmpi_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CJSON_CFLAGS)
 %C%_tahmpi_LDADD = $(POLICY_LIBS) $(CODEC_LIBS) $(HWLOC_LIBS) $(CJSON_LIBS) -lm
@@ -13,6 +15,12 @@ bin_PROGRAMS += %D%/tahmpi
 # Tensors from .npy files: for the command and for codec_bench.
 noinst_LTLIBRARIES += libnpy.la
 libnpy_la_SOURCES = %D%/npy.h %D%/npy.c
+
+# What tahmpi bw runs.
+pkglibexec_PROGRAMS += %D%/tahmpi-bw-ranks
+%C%_tahmpi_bw_ranks_SOURCES = %D%/bw_ranks.c %D%/bw_data.h
+%C%_tahmpi_bw_ranks_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+%C%_tahmpi_bw_ranks_LDADD = $(MPI_LIBS)
 
 # slownet: hosts with slow links on one machine.
 bin_SCRIPTS += %D%/slownet

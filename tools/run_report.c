@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,9 +149,75 @@ static const char *get_traffic(const cJSON *traffic, run_report_t *report)
     return NULL;
 }
 
-static const char *get_report(const cJSON *json, run_report_t *report)
+static void get_reasons(const cJSON *raw, char *text, size_t bytes)
+{
+    const cJSON *reason;
+    size_t used = 0;
+
+    text[0] = '\0';
+    cJSON_ArrayForEach(reason, raw)
+    {
+        if (cJSON_IsNumber(reason) && reason->valuedouble > 0 && used < bytes)
+            used += (size_t)snprintf(text + used, bytes - used, "%s%s %.0f", used > 0 ? ", " : "",
+                                     reason->string, reason->valuedouble);
+    }
+}
+
+/* A number; 0 where the member is missing or is something else. */
+static double get_figure(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
+/* Adds a row if the rule matched messages in that direction. */
+static void get_row(const cJSON *rule, bool up, run_report_t *report)
+{
+    const cJSON *side = cJSON_GetObjectItemCaseSensitive(rule, up ? "up" : "down");
+    const cJSON *sqnr = cJSON_GetObjectItemCaseSensitive(side, "sqnr_db");
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(rule, "name"));
+    run_row_t *row = &report->rows[report->row_count];
+
+    row->up = up;
+    row->messages = get_figure(side, "messages");
+    row->tensor_bytes = get_figure(side, "tensor_bytes");
+    row->wire_bytes = get_figure(side, "wire_bytes");
+    row->encode_seconds = get_figure(side, "encode_seconds");
+    row->sqnr = cJSON_IsNumber(sqnr) ? sqnr->valuedouble : NAN;
+    row->raw_messages = get_figure(side, "raw_messages");
+    row->raw_bytes = get_figure(side, "raw_bytes");
+    snprintf(row->rule, sizeof row->rule, "%s", name ? name : "?");
+    get_reasons(cJSON_GetObjectItemCaseSensitive(side, "raw"), row->raw, sizeof row->raw);
+    report->encode_seconds += row->encode_seconds;
+    report->row_count += row->messages + row->raw_messages > 0;
+}
+
+/* Fills report from "rules"; what is wrong with them, or NULL. */
+static const char *get_rules(const cJSON *json, run_report_t *report)
+{
+    const cJSON *rules = cJSON_GetObjectItemCaseSensitive(json, "rules"), *rule;
+
+    if (!cJSON_IsArray(rules))
+        return "its member \"rules\" is not as a report has it";
+    report->seconds = get_figure(json, "seconds");
+    report->memory_peak_bytes = (uint64_t)get_figure(json, "memory_peak_bytes");
+    report->rows = calloc(2 * (size_t)cJSON_GetArraySize(rules) + 1, sizeof *report->rows);
+    if (!report->rows)
+        return "out of memory";
+    cJSON_ArrayForEach(rule, rules)
+    {
+        report->decode_seconds += get_figure(rule, "decode_seconds");
+        get_row(rule, true, report);
+        get_row(rule, false, report);
+    }
+    return NULL;
+}
+
+static const char *get_report(const cJSON *json, bool need_traffic, run_report_t *report)
 {
     const cJSON *traffic = cJSON_GetObjectItemCaseSensitive(json, "traffic");
+    const char *why;
     int schema;
 
     if (!cJSON_IsObject(json) || !get_int(json, "schema", &schema))
@@ -160,6 +227,9 @@ static const char *get_report(const cJSON *json, run_report_t *report)
                "library of this version";
     if (!get_int(json, "ranks", &report->ranks) || !get_int(json, "nodes", &report->nodes))
         return "it does not say how many ranks and nodes there were";
+    why = get_rules(json, report);
+    if (why || (!need_traffic && cJSON_IsNull(traffic)))
+        return why;
     if (cJSON_IsNull(traffic))
         return "it counts no messages: run the program with TAHMPI_OBSERVE=1 or with a policy";
     return get_traffic(traffic, report);
@@ -175,7 +245,7 @@ static int line_of(const char *text, const char *place)
     return line;
 }
 
-run_report_t *run_report_read(const char *command, const char *path)
+run_report_t *run_report_read(const char *command, const char *path, bool traffic)
 {
     char *text = read_text(path);
     run_report_t *report = calloc(1, sizeof *report);
@@ -190,7 +260,7 @@ run_report_t *run_report_read(const char *command, const char *path)
     }
     json = cJSON_ParseWithOpts(text, &end, true);
     if (json)
-        why = get_report(json, report);
+        why = get_report(json, traffic, report);
     if (!json)
         fprintf(stderr, "%s: %s:%d: this is not JSON\n", command, path, line_of(text, end));
     else if (why)
@@ -209,5 +279,6 @@ void run_report_free(run_report_t *report)
     if (!report)
         return;
     free(report->kinds);
+    free(report->rows);
     free(report);
 }

@@ -25,8 +25,21 @@ typedef struct run_kind {
     uint64_t messages, bytes;
 } run_kind_t;
 
+/* One rule and direction. */
+typedef struct run_row {
+    char rule[POLICY_NAME_BYTES];
+    bool up;
+    double messages, tensor_bytes, wire_bytes, encode_seconds, sqnr; /* sqnr: dB, NAN if unknown */
+    double raw_messages, raw_bytes;
+    char raw[96]; /* why, in words */
+} run_row_t;
+
 typedef struct run_report {
     int ranks, nodes;
+    double seconds, encode_seconds, decode_seconds; /* encoding and decoding: over all ranks */
+    uint64_t memory_peak_bytes;
+    int row_count;
+    run_row_t *rows; /* of rules that matched messages */
     int kind_count;
     run_kind_t *kinds;                      /* most bytes first */
     uint64_t others_messages, others_bytes; /* sent, but not told apart */
@@ -35,9 +48,10 @@ typedef struct run_report {
 
 /*
  * Reads the report in a file. NULL: it is none, which has been said on standard error in one
- * sentence that starts with the command's name. The caller frees it with run_report_free.
+ * sentence that starts with the command's name. traffic: a report that counts no kinds of messages
+ * is not good enough either. The caller frees it with run_report_free.
  */
-run_report_t *run_report_read(const char *command, const char *path);
+run_report_t *run_report_read(const char *command, const char *path, bool traffic);
 
 void run_report_free(run_report_t *report);
 

@@ -320,7 +320,7 @@ int tahmpi_suggest(int argc, char **argv)
     bool good;
 
     tahmpi_parse(&argp, argc, argv, &path);
-    run = run_report_read("tahmpi suggest", path);
+    run = run_report_read("tahmpi suggest", path, true);
     if (!run)
         return TAHMPI_BAD;
     good = suggest(run, path);

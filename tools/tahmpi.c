@@ -12,6 +12,7 @@ static const struct subcommand {
     int (*run)(int argc, char **argv);
 } subcommands[] = {
     {"ab", "compare a program with itself: plain and under policies, on slow links", tahmpi_ab},
+    {"bw", "measure bandwidth and latency between two ranks, plain and encoded", tahmpi_bw},
     {"check", "show a policy file as tahmpi understands it, or its mistakes", tahmpi_check},
     {"info", "show version and machine, and whether a program can use tahmpi", tahmpi_info},
     {"suggest", "write a first policy from a report of an observed run", tahmpi_suggest},

@@ -21,12 +21,23 @@ enum tahmpi_exit {
  * output, complaints to standard error, and returns an exit status.
  */
 int tahmpi_ab(int argc, char **argv);
+int tahmpi_bw(int argc, char **argv);
 int tahmpi_check(int argc, char **argv);
 int tahmpi_info(int argc, char **argv);
 int tahmpi_suggest(int argc, char **argv);
 
 /* Parses options with argp; wrong ones end the process with one sentence and TAHMPI_USAGE. */
 void tahmpi_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/*
+ * An option's argument that must be a whole number from 1 to most; others end the process. what:
+ * the option, for the complaint.
+ */
+long tahmpi_parse_number(struct argp_state *state, const char *what, const char *text, long most);
+
+/* The same of a size in bytes, from least to most, that may end in K, M or G (or KiB ...). */
+uint64_t tahmpi_parse_size(struct argp_state *state, const char *what, const char *text,
+                           uint64_t least, uint64_t most);
 
 /*
  * Prints "label  text" with the text broken between words, its lines starting in one column and

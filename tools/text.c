@@ -1,10 +1,13 @@
 /* Command lines in, columns of text out. */
 #include "config.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tools/tahmpi.h"
 
@@ -14,6 +17,36 @@ void tahmpi_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     argp_err_exit_status = TAHMPI_USAGE;
     argp_parse(argp, argc, argv, 0, NULL, input);
+}
+
+long tahmpi_parse_number(struct argp_state *state, const char *what, const char *text, long most)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || end == text || value < 1 || value > most)
+        argp_error(state, "%s %s: must be a whole number from 1 to %ld", what, text, most);
+    return value;
+}
+
+uint64_t tahmpi_parse_size(struct argp_state *state, const char *what, const char *text,
+                           uint64_t least, uint64_t most)
+{
+    static const char units[] = "KMG";
+    char *end, low[32], high[32];
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
+    end += unit != NULL;
+    if (unit != NULL && strcasecmp(end, "iB") == 0)
+        end += 2;
+    if (errno != 0 || text[0] < '0' || text[0] > '9' || *end != '\0' || value > most >> shift ||
+        value << shift < least)
+        argp_error(state, "%s %s: must be from %s to %s", what, text,
+                   tahmpi_size_text(least, low, sizeof low),
+                   tahmpi_size_text(most, high, sizeof high));
+    return (uint64_t)value << shift;
 }
 
 void tahmpi_print_field(const char *label, const char *text)
