@@ -9,6 +9,7 @@
 #define TAH_TAHX_H
 
 #include "codec/codec.h"
+#include "codec/convert.h"
 #include "codec/tahx_tables.h"
 #include "codec/tile.h"
 
@@ -49,10 +50,14 @@ tah_status_t tahx_shape_read(const frame_header_t *header, tahx_shape_t *shape);
 
 void tahx_shape_write(const tahx_shape_t *shape, frame_header_t *header);
 
-/* The width of every tile byte; a byte's two widths differ only where the threshold splits it. */
+/*
+ * What tile bytes stand for; a byte's two widths differ only where the threshold splits it: for
+ * tiles of a rank from the threshold's lowest bits on, and below.
+ */
 typedef struct tahx_widths {
-    uint8_t above[256], below[256]; /* for tiles of a rank from split on, and below it */
-    unsigned split;
+    uint8_t above[256];     /* by the lowest bits of a tile's number: whether its rank is */
+    uint8_t width[2][256];  /* below and above */
+    uint8_t tried[2][256];  /* scales with the same width: bit i for that of byte - 1 + i */
 } tahx_widths_t;
 void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths);
 
@@ -68,7 +73,12 @@ static inline unsigned tahx_rank(uint64_t tile)
 
 static inline unsigned tahx_width(const tahx_widths_t *widths, uint8_t byte, uint64_t tile)
 {
-    return tahx_rank(tile) >= widths->split ? widths->above[byte] : widths->below[byte];
+    return widths->width[widths->above[tile & 255]][byte];
+}
+
+static inline unsigned tahx_tried(const tahx_widths_t *widths, uint8_t byte, uint64_t tile)
+{
+    return widths->tried[widths->above[tile & 255]][byte];
 }
 
 /* The scale that a tile byte stands for, in units of 2^(tile exponent): 5 bits, any shift. */
@@ -77,16 +87,31 @@ static inline unsigned tahx_scale_mantissa(unsigned byte)
     return 16 + byte % 16;
 }
 
+/* What a value is multiplied by to be in units of 2^-14 of a scale; exact but for a division. */
+static inline float tahx_scale_inverse(const tahx_shape_t *shape, unsigned byte)
+{
+    const int exponent = (int)(byte / 16) + shape->tile_exponent;
+    return 16384.0f / (float)tahx_scale_mantissa(byte) * float_power(-exponent);
+}
+
+/* What a level is multiplied by. */
+static inline float tahx_scale_level(const tahx_shape_t *shape, unsigned byte)
+{
+    return (float)tahx_scale_mantissa(byte) *
+           float_power((int)(byte / 16) + shape->tile_exponent - TAHX_LEVEL_BITS);
+}
+
 /* The scale of a channel from its 6 bits: eighths of an octave, 4 significant bits. */
 static inline unsigned tahx_channel_scale(unsigned field)
 {
     return (8 + field % 8) << field / 8;
 }
 
-/* The cell of a magnitude u, in units of 2^-15 of the tile's scale, at a width of 1..8. */
-static inline unsigned tahx_cell(const tahx_book_t *book, uint32_t u, unsigned width)
+/* The cell of a magnitude, in units of 2^-14 of the tile's scale, at a width of 1..8. */
+static inline unsigned tahx_cell(const tahx_book_t *book, uint32_t magnitude, unsigned width)
 {
     const tahx_compander_t *lines = &book->compander[width >= TAHX_WIDE];
+    const uint32_t u = 2 * magnitude;
     const uint32_t one = u * lines->first >> 16, two = (u * lines->second >> 16) + lines->start;
     const uint32_t least = one < two ? one : two, last = (1u << TAHX_LEVEL_BITS) - 1;
     const uint32_t place = least < last ? least : last;
@@ -95,7 +120,7 @@ static inline unsigned tahx_cell(const tahx_book_t *book, uint32_t u, unsigned w
         return place >> shift;
     /* Taken back, it is the right cell or the one below. */
     const unsigned cell = (place > lines->back ? place - lines->back : 0) >> shift;
-    return cell + (u >> 1 >= book->edge[(1u << (width - 1)) - 1 + cell]);
+    return cell + (magnitude >= book->edge[(1u << (width - 1)) - 1 + cell]);
 }
 
 /*
@@ -111,7 +136,7 @@ typedef struct tahx_run {
     uint64_t first;                /* number of the first tile */
     const float *scale, *mean;     /* value = coded * scale + mean */
     const float *inverse, *offset; /* coded = value * inverse - offset */
-    const int16_t *weight;         /* of an error: scale / largest of the tile, 2^-15 */
+    const int8_t *weight;          /* of a squared error, 1..64 */
     const tahx_widths_t *widths;
 } tahx_run_t;
 
@@ -130,7 +155,7 @@ typedef struct tahx_cursor {
 /* What channels have, allocated in one piece. */
 typedef struct tahx_vectors {
     float *scale, *mean, *inverse, *offset;
-    int16_t *weight;
+    int8_t *weight;
 } tahx_vectors_t;
 
 /* false: out of memory. The caller frees them by tahx_vectors_free. */
@@ -161,6 +186,7 @@ typedef struct tahx_kernel {
 } tahx_kernel_t;
 
 extern const tahx_kernel_t tahx_kernel_scalar;
+extern const tahx_kernel_t tahx_kernel_avx2;
 
 /* One tile of a run as the reference does it; at is the number of its first element in the run. */
 size_t tahx_tile_encode(const tahx_run_t *run, const uint8_t *src, unsigned at, unsigned n,
@@ -183,12 +209,13 @@ void tahx_rate_fit(tahx_shape_t *shape, const uint8_t *bytes, uint64_t room);
 /*
  * Chooses what channels get (means, scales, both, nothing) by the error that a sample of rows would
  * have in room bytes of payload; fills the shape's fields and the vectors, of shape->channels
- * elements, and writes the channels' section to payload. rows as in tahx_next.
+ * elements, and writes the channels' section to payload if it has no more than capacity bytes. rows
+ * as in tahx_next.
  * false: out of memory.
  */
 bool tahx_vectors_choose(tahx_shape_t *shape, tah_dtype_t dtype, const uint8_t *src,
                          const uint8_t *rows, uint64_t room, tahx_vectors_t *vectors,
-                         uint8_t *payload);
+                         uint8_t *payload, uint64_t capacity);
 
 /* Reads the channels' section; false where it is not valid. */
 bool tahx_vectors_read(const tahx_shape_t *shape, const uint8_t *payload, tahx_vectors_t *vectors);

@@ -263,7 +263,7 @@ static void choose(const sample_t *sample, uint64_t room, const trial_t *trial,
 
 bool tahx_vectors_choose(tahx_shape_t *shape, tah_dtype_t dtype, const uint8_t *src,
                          const uint8_t *rows, uint64_t room, tahx_vectors_t *vectors,
-                         uint8_t *payload)
+                         uint8_t *payload, uint64_t capacity)
 {
     sample_t sample = {
         .shape = shape,
@@ -290,7 +290,8 @@ bool tahx_vectors_choose(tahx_shape_t *shape, tah_dtype_t dtype, const uint8_t *
     if (enough) {
         choose(&sample, room, &trial, &fields, vectors);
         tahx_shape_init(shape);
-        tahx_fields_write(shape, &fields, payload);
+        if (shape->rows_start <= capacity)
+            tahx_fields_write(shape, &fields, payload);
         tahx_fields_free(&fields);
     }
     free(trial.mean);

@@ -234,7 +234,8 @@ static tah_status_t encode_with(tahx_shape_t *shape, const tah_params_t *params,
     const tahx_shape_t start = *shape;
     for (;;) {
         if (shape->channels && shape->rows > 1 &&
-            !tahx_vectors_choose(shape, params->dtype, src, rows, budget, vectors, sink->payload))
+            !tahx_vectors_choose(shape, params->dtype, src, rows, budget, vectors, sink->payload,
+                                 sink->room))
             return TAH_ERR_MEMORY;
         if (shape->stream_start > sink->room)
             return TAH_ERR_SPACE;

@@ -77,23 +77,34 @@ void tahx_shape_write(const tahx_shape_t *shape, frame_header_t *header)
     params[10] = (uint8_t)shape->mean_exponent;
 }
 
-/* The width of a tile byte where the threshold is at the start of a sixteenth of an octave. */
-static unsigned width_of(const tahx_shape_t *shape, int byte, int threshold)
+/* The bytes from first to last, none if last is below, have this width. */
+static void widths_fill(uint8_t *widths, uint8_t *tried, int first, int last, unsigned width)
 {
-    unsigned width = 0;
-    while (width < TAHX_WIDTH_MAX && byte >= threshold + shape->book->threshold[width])
-        width++;
-    return width > shape->least ? width : shape->least;
+    if (last < first)
+        return;
+    memset(widths + first, (int)width, (size_t)(last - first + 1));
+    memset(tried + first, (1 << TAHX_STEPS) - 1, (size_t)(last - first + 1));
+    tried[first] &= (uint8_t)~1u;
+    tried[last] &= 3;
+    if (last > first)
+        tried[last - 1] &= 7;
 }
 
 void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths)
 {
     const int threshold = shape->threshold >> 8;
-    widths->split = shape->threshold & 255;
-    memset(widths, 0, offsetof(tahx_widths_t, split));
-    for (int byte = TAHX_COARSEST; byte <= TAHX_FINEST; byte++) {
-        widths->above[byte] = (uint8_t)width_of(shape, byte, threshold);
-        widths->below[byte] = (uint8_t)width_of(shape, byte, threshold + 1);
+    memset(widths, 0, sizeof *widths);
+    for (unsigned tile = 0; tile < 256; tile++)
+        widths->above[tile] = tahx_rank(tile) >= (unsigned)(shape->threshold & 255);
+    for (int above = 0; above < 2; above++) {
+        int first = TAHX_COARSEST;
+        for (unsigned width = shape->least; width < TAHX_WIDTH_MAX; width++) {
+            const int next = threshold + 1 - above + shape->book->threshold[width];
+            const int end = next <= TAHX_FINEST ? next : TAHX_FINEST + 1;
+            widths_fill(widths->width[above], widths->tried[above], first, end - 1, width);
+            first = end > first ? end : first;
+        }
+        widths_fill(widths->width[above], widths->tried[above], first, TAHX_FINEST, TAHX_WIDTH_MAX);
     }
 }
 

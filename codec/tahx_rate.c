@@ -10,25 +10,29 @@ static unsigned tile_elements(const tahx_shape_t *shape, uint64_t column)
     return left < shape->tile ? (unsigned)left : shape->tile;
 }
 
-/* Bytes a bit of width, summed over all tiles of each byte; specials left out. */
-static void weigh(const tahx_shape_t *shape, const uint8_t *bytes, uint64_t weight[256])
+/* Bytes a bit of width, summed over all tiles of a byte and above; tiles without codes left out. */
+static void weigh(const tahx_shape_t *shape, const uint8_t *bytes, uint64_t weight[257])
 {
-    memset(weight, 0, 256 * sizeof *weight);
-    for (uint64_t row = 0; row < shape->rows; row++, bytes += shape->row_tiles)
-        for (uint64_t column = 0; column < shape->row_tiles; column++)
-            weight[bytes[column]] += tile_code_bytes(tile_elements(shape, column), 1);
-    memset(weight, 0, TAHX_COARSEST * sizeof *weight);
+    const uint64_t tail = shape->row_tiles - 1;
+    const unsigned whole = shape->tile / 8, last = (tile_elements(shape, tail) + 7) / 8;
+    memset(weight, 0, 257 * sizeof *weight);
+    for (uint64_t row = 0; row < shape->rows; row++, bytes += shape->row_tiles) {
+        for (uint64_t column = 0; column < tail; column++)
+            weight[bytes[column]] += whole;
+        weight[bytes[tail]] += last;
+    }
+    for (int byte = TAHX_FINEST; byte >= TAHX_COARSEST; byte--)
+        weight[byte] += weight[byte + 1];
 }
 
 /* Bytes of all codes where the threshold is at the start of a sixteenth of an octave. */
-static uint64_t bytes_at(tahx_shape_t *shape, int threshold, const uint64_t weight[256])
+static uint64_t bytes_at(const tahx_shape_t *shape, int threshold, const uint64_t weight[257])
 {
-    tahx_widths_t widths;
-    uint64_t sum = 0;
-    shape->threshold = threshold * 256;
-    tahx_widths_init(shape, &widths);
-    for (unsigned byte = TAHX_COARSEST; byte <= TAHX_FINEST; byte++)
-        sum += weight[byte] * widths.above[byte];
+    uint64_t sum = shape->least * weight[TAHX_COARSEST];
+    for (int width = shape->least; width < TAHX_WIDTH_MAX; width++) {
+        const int first = threshold + shape->book->threshold[width];
+        sum += weight[first < TAHX_COARSEST ? TAHX_COARSEST : first > TAHX_FINEST ? 256 : first];
+    }
     return sum;
 }
 
@@ -36,22 +40,28 @@ static uint64_t bytes_at(tahx_shape_t *shape, int threshold, const uint64_t weig
 static void weigh_ranks(const tahx_shape_t *shape, const uint8_t *bytes, uint64_t weight[256])
 {
     tahx_widths_t widths;
-    uint64_t tile = 0;
+    uint64_t own[256] = {0}, tile = 0;
+    unsigned whole[256], last[256];
     tahx_widths_init(shape, &widths);
-    memset(weight, 0, 256 * sizeof *weight);
-    for (uint64_t row = 0; row < shape->rows; row++) {
-        for (uint64_t column = 0; column < shape->row_tiles; column++, tile++) {
-            const uint8_t byte = bytes[tile];
-            const unsigned more = widths.above[byte] - widths.below[byte];
-            if (more)
-                weight[tahx_rank(tile)] += more * tile_code_bytes(tile_elements(shape, column), 1);
-        }
+    for (int byte = 0; byte < 256; byte++) {
+        const unsigned more = widths.width[1][byte] - widths.width[0][byte];
+        whole[byte] = more * shape->tile / 8;
+        last[byte] = more * ((tile_elements(shape, shape->row_tiles - 1) + 7) / 8);
     }
+    for (uint64_t row = 0; row < shape->rows; row++) {
+        const uint64_t tail = tile + shape->row_tiles - 1;
+        for (; tile < tail; tile++)
+            own[tile & 255] += whole[bytes[tile]];
+        own[tile & 255] += last[bytes[tile]];
+        tile++;
+    }
+    for (unsigned i = 0; i < 256; i++)
+        weight[tahx_rank(i)] = own[i];
 }
 
 void tahx_rate_fit(tahx_shape_t *shape, const uint8_t *bytes, uint64_t room)
 {
-    uint64_t weight[256];
+    uint64_t weight[257];
     int low = -(int)shape->book->threshold[TAHX_WIDTH_MAX - 1], high = TAHX_FINEST + 1;
     weigh(shape, bytes, weight);
     while (shape->least > 0 && bytes_at(shape, high, weight) > room)
@@ -65,6 +75,7 @@ void tahx_rate_fit(tahx_shape_t *shape, const uint8_t *bytes, uint64_t room)
             low = middle + 1;
     }
     uint64_t used = bytes_at(shape, low, weight);
+    shape->threshold = low * 256;
     if (used > room || low == -(int)shape->book->threshold[TAHX_WIDTH_MAX - 1])
         return;
     /* Of the tiles that one less would widen, as many as fit: those of the highest ranks. */

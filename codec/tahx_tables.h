@@ -6,6 +6,8 @@
 
 #define TAHX_WIDTH_MAX 8
 #define TAHX_EDGED 5       /* widest codes of which the cells have edges of their own */
+#define TAHX_PLACES 64     /* of a magnitude in the search for a scale, 60 of them up to it */
+#define TAHX_STEPS 4       /* scales tried: from the one before that of the largest magnitude on */
 #define TAHX_WIDE 5        /* narrowest codes with the second compander */
 #define TAHX_LEVEL_BITS 14 /* a level of 2^14 would be the scale of the tile */
 
@@ -18,6 +20,8 @@ typedef struct tahx_book {
     tahx_compander_t compander[2]; /* of widths below TAHX_WIDE, of others */
     /* The upper edges of the cells of widths 1 to TAHX_EDGED, in the order of levels. */
     uint16_t edge[(1 << TAHX_EDGED) - 1];
+    /* Squared errors by width and place, the largest of each width as 255. */
+    uint8_t square[TAHX_EDGED][TAHX_PLACES];
     /* Entry b: how many sixteenths of an octave above the tiles of the least scale that get a
      * code of 1 bit those lie that get b + 1. Ascending. */
     uint8_t threshold[TAHX_WIDTH_MAX];
@@ -27,6 +31,14 @@ typedef struct tahx_book {
     uint16_t level[(1 << TAHX_WIDTH_MAX) - 1];
 } tahx_book_t;
 
+/* The scales that are tried for a tile, by the mantissa of the first of them. */
+typedef struct tahx_steps {
+    uint16_t ratio[TAHX_STEPS];  /* the first to each, of 2^16 */
+    uint16_t place[TAHX_STEPS];  /* the same from units of 2^-14 to places */
+    float square[TAHX_STEPS];    /* of each, in units of a sixteenth of the first's octave */
+} tahx_steps_t;
+
+extern const tahx_steps_t tahx_steps[16];
 extern const tahx_book_t tahx_book_small; /* tiles of 16 and 32 */
 extern const tahx_book_t tahx_book_large; /* of 64 and more */
 

@@ -5,6 +5,9 @@
 #include "codec/convert.h"
 #include "codec/kernels.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 /*
  * The values of n elements as they are coded. false: one is not finite, or they are float64 ones
  * that float32 cannot tell from zero.
@@ -47,66 +50,39 @@ static void scalar_peaks(const tahx_run_t *run, const uint8_t *src, uint16_t *pe
     }
 }
 
-/* Magnitudes in units of 2^-15 of a scale, of which none is above 17/16. */
-static void tile_quantise(const tahx_run_t *run, const float *coded, unsigned n, unsigned byte,
-                          uint16_t *u)
-{
-    const int exponent = (int)(byte / 16) + run->shape->tile_exponent;
-    /* Both factors are exact but for the one division. */
-    const float inverse = 32768.0f / (float)tahx_scale_mantissa(byte) * float_power(-exponent);
-    for (unsigned i = 0; i < n; i++) {
-        u[i] = (uint16_t)(float_magnitude(coded[i]) * inverse);
-    }
-}
-
 /*
- * Squared error of n values at a scale, in units of (2^-12 of the scale)^2, each error taken by
- * the weight of its channel if there are any.
+ * Values in units of 2^-14 of the scale before that of a byte, cut off: at most a sixteenth above
+ * 2^14.
  */
-static uint32_t tile_error(const tahx_book_t *book, const uint16_t *u, unsigned n,
-                           const int16_t *weight, unsigned width)
+static void tile_fix(const tahx_run_t *run, const float *coded, unsigned n, unsigned byte,
+                     int16_t *fixed)
 {
-    const uint16_t *levels = tahx_levels(book, width);
-    uint32_t sum = 0;
-    for (unsigned i = 0; i < n; i++) {
-        int32_t error = (u[i] >> 1) - levels[tahx_cell(book, u[i], width)];
-        if (weight)
-            error = (error * weight[i] + (1 << 14)) >> 15;
-        error >>= 2;
-        sum += (uint32_t)(error * error);
-    }
-    return sum;
+    const float inverse = tahx_scale_inverse(run->shape, byte - 1);
+    for (unsigned i = 0; i < n; i++)
+        fixed[i] = (int16_t)(coded[i] * inverse);
 }
 
-/* Of a scale and its two neighbours with the same width, the one of least error; its u. */
-static uint8_t tile_search(const tahx_run_t *run, const float *coded, unsigned at, unsigned n,
-                           uint8_t byte, unsigned width, uint16_t *u)
+/* Of the scales that are tried, the one of least error; by its number. */
+static unsigned tile_search(const tahx_run_t *run, const int16_t *fixed, unsigned at, unsigned n,
+                            unsigned byte, unsigned tried, unsigned width)
 {
-    const tahx_book_t *book = run->shape->book;
-    const uint64_t number = run->first + at / run->shape->tile;
-    const int16_t *weight = run->weight ? run->weight + at : NULL;
-    uint16_t other[TILE_MAX];
-    uint8_t best = byte;
-    uint64_t least = UINT64_MAX;
-    tile_quantise(run, coded, n, byte, u);
-    if (width == 0 || width > TAHX_EDGED)
-        return byte;
-    for (int step = 0; step < 3; step++) {
-        const int candidate = byte + (step == 0 ? 0 : step == 1 ? -1 : 1);
-        if (candidate < TAHX_COARSEST || candidate > TAHX_FINEST ||
-            tahx_width(run->widths, (uint8_t)candidate, number) != width)
-            continue;
-        if (step)
-            tile_quantise(run, coded, n, (unsigned)candidate, other);
-        /* Scales in units of that of the octave below. */
-        const uint64_t scale = (uint64_t)tahx_scale_mantissa((unsigned)candidate)
-                               << (candidate / 16 - (byte - 1) / 16);
-        const uint64_t error = scale * scale * tile_error(book, step ? other : u, n, weight, width);
-        if (error < least) {
+    const tahx_steps_t *steps = &tahx_steps[(byte - 1) % 16];
+    unsigned best = 1;
+    float least = INFINITY;
+    if (width > TAHX_EDGED)
+        return best;
+    const uint8_t *square = run->shape->book->square[width - 1];
+    for (unsigned step = 0; step < TAHX_STEPS; step++) {
+        uint32_t sum = 0;
+        for (unsigned i = 0; i < n; i++) {
+            const uint32_t place = (uint32_t)abs(fixed[i]) * steps->place[step] >> 16;
+            sum += (uint32_t)square[place] * (run->weight ? (uint8_t)run->weight[at + i] : 1);
+        }
+        /* The sum has 24 bits at most. */
+        const float error = (float)sum * steps->square[step];
+        if (tried >> step & 1 && error < least) {
             least = error;
-            best = (uint8_t)candidate;
-            if (step)
-                memcpy(u, other, n * sizeof *u);
+            best = step;
         }
     }
     return best;
@@ -118,20 +94,26 @@ size_t tahx_tile_encode(const tahx_run_t *run, const uint8_t *src, unsigned at, 
     const tahx_shape_t *shape = run->shape;
     if (*byte < TAHX_COARSEST)
         return tile_special_encode((tile_kind_t)*byte, src, n, run->element, out, room);
-    const unsigned width = tahx_width(run->widths, *byte, run->first + at / shape->tile);
+    const uint64_t number = run->first + at / shape->tile;
+    const unsigned width = tahx_width(run->widths, *byte, number);
     const size_t bytes = tile_code_bytes(n, width);
     float coded[TILE_MAX];
-    uint16_t u[TILE_MAX];
+    int16_t fixed[TILE_MAX];
     uint8_t codes[TILE_MAX];
     if (room < bytes)
         return SIZE_MAX;
     if (width == 0)
         return 0;
     tile_coded(run, src, at, n, coded);
-    *byte = tile_search(run, coded, at, n, *byte, width, u);
+    tile_fix(run, coded, n, *byte, fixed);
+    const unsigned step =
+        tile_search(run, fixed, at, n, *byte, tahx_tried(run->widths, *byte, number), width);
+    const uint32_t ratio = tahx_steps[(*byte - 1u) % 16].ratio[step];
     for (unsigned i = 0; i < n; i++)
-        codes[i] = (uint8_t)(tahx_cell(shape->book, u[i], width) |
-                             float_bits(coded[i]) >> 31 << (width - 1));
+        codes[i] =
+            (uint8_t)(tahx_cell(shape->book, (uint32_t)abs(fixed[i]) * ratio >> 16, width) |
+                      (fixed[i] < 0 ? 1u << (width - 1) : 0));
+    *byte = (uint8_t)(*byte - 1 + step);
     tile_codes_pack(codes, n, width, out);
     return bytes;
 }
@@ -166,8 +148,7 @@ size_t tahx_tile_decode(const tahx_run_t *run, uint8_t byte, const uint8_t *in, 
     if (room < bytes || !tile_codes_unpack(in, n, width, codes))
         return SIZE_MAX;
     /* Level, scale and the scale of the channel have 14, 5 and 4 bits: the product is exact. */
-    const float scale = (float)tahx_scale_mantissa(byte) *
-                        float_power((int)(byte / 16) + shape->tile_exponent - TAHX_LEVEL_BITS);
+    const float scale = tahx_scale_level(shape, byte);
     for (unsigned i = 0; i < n; i++) {
         const unsigned sign = width ? codes[i] >> (width - 1) : 0;
         float value = 0;

@@ -14,13 +14,20 @@ bool tahx_vectors_alloc(tahx_vectors_t *vectors, uint32_t channels)
     vectors->mean = memory + channels;
     vectors->inverse = memory + 2 * (size_t)channels;
     vectors->offset = memory + 3 * (size_t)channels;
-    vectors->weight = (int16_t *)(memory + 4 * (size_t)channels);
+    vectors->weight = (int8_t *)(memory + 4 * (size_t)channels);
     return memory != NULL;
 }
 
 void tahx_vectors_free(tahx_vectors_t *vectors)
 {
     free(vectors->scale);
+}
+
+/* What a squared error counts for in the search for a tile's scale. */
+static int8_t weight_of(float share)
+{
+    const int8_t weight = (int8_t)(share * share * 64);
+    return weight > 1 ? weight : 1;
 }
 
 void tahx_vectors_fill(const tahx_shape_t *shape, const tahx_fields_t *fields,
@@ -41,7 +48,7 @@ void tahx_vectors_fill(const tahx_shape_t *shape, const tahx_fields_t *fields,
         for (uint32_t i = 0; i < n; i++)
             largest = fmaxf(largest, vectors->scale[first + i]);
         for (uint32_t i = 0; i < n; i++)
-            vectors->weight[first + i] = (int16_t)(vectors->scale[first + i] * 32767 / largest);
+            vectors->weight[first + i] = weight_of(vectors->scale[first + i] / largest);
     }
 }
 

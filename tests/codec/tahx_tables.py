@@ -18,6 +18,9 @@ LEVEL = 1 << 14  # unit of a level: the scale
 BITS = 8
 WIDE, SPREAD = 5, 0.3
 EDGED = 5        # most bits of codes with edges of their own
+SEARCH = 64      # places of a magnitude in the search for a scale, whose
+SCALE = 60       # scale it is that place; magnitudes may be a sixteenth above it
+STEPS_TRIED = 4  # scales: from the next smaller one on
 
 # Name, tile size, companders of narrow and wide codes: slopes of two lines (of 2^16), the start of
 # the second, and how far back to take it to find the cell or the one below where there are edges.
@@ -119,9 +122,27 @@ def edges_of(level, lines, bits):
     return edges
 
 
+def squares_of(level):
+    """Mean squared error at each place, the largest as 255."""
+    squares = []
+    for place in range(SEARCH):
+        values = [(place + (i + 0.5) / 16) / SCALE * LEVEL for i in range(16)]
+        squares.append(sum(min((v - l) ** 2 for l in level) for v in values))
+    return [round(255 * square / max(squares)) for square in squares]
+
+
+def steps_of(mantissa):
+    """For scales from this one on: ratios of it to them (of 2^16, of places), their squares."""
+    scales = [(16 + (mantissa + i) % 16) << (mantissa + i) // 16 for i in range(STEPS_TRIED)]
+    first = scales[0]
+    ratios = [65535 * first // scale for scale in scales]
+    places = [(2 * 4 * SCALE * first + scale) // (2 * scale) for scale in scales]
+    return ratios, places, [scale * scale for scale in scales]
+
+
 def tables(n, narrow, wide):
     gaussian, uneven = Sums(density(n, 0)), Sums(density(n, SPREAD))
-    levels, edges, errors = [], [], [gaussian.square]
+    levels, edges, squares, errors = [], [], [], [gaussian.square]
     for bits in range(1, BITS + 1):
         sums, lines = (uneven, wide) if bits >= WIDE else (gaussian, narrow)
         starts = starts_companded(lines, bits)
@@ -132,9 +153,10 @@ def tables(n, narrow, wide):
         errors.append(gaussian.error(starts, centroids))
         if bits <= EDGED:
             edges.append(edges_of(levels[-1], lines, bits))
+            squares.append(squares_of(levels[-1]))
     gains = [a - b for a, b in zip(errors, errors[1:])]
     thresholds = [round(-8 * math.log2(gain / gains[0])) for gain in gains]
-    return levels, edges, thresholds, [round(error * (1 << 32)) for error in errors]
+    return levels, edges, squares, thresholds, [round(error * (1 << 32)) for error in errors]
 
 
 def wrapped(numbers):
@@ -147,10 +169,12 @@ def wrapped(numbers):
     return out + [text.rstrip()]
 
 
-def print_rows(field, rows):
+def print_rows(field, rows, start='', end=''):
     print('    .%s = {' % field)
     for row in rows:
-        for line in wrapped(row):
+        lines = wrapped(row)
+        lines[0], lines[-1] = start + lines[0], lines[-1].rstrip(',' if end else '') + end
+        for line in lines:
             print('        ' + line)
     print('    },')
 
@@ -160,14 +184,20 @@ def main():
     print('/* clang-format off */')
     print('#include "codec/tahx_tables.h"\n')
     for name, n, *companders in BOOKS:
-        levels, edges, thresholds, errors = tables(n, *companders)
+        levels, edges, squares, thresholds, errors = tables(n, *companders)
         print('const tahx_book_t tahx_book_%s = {' % name)
         print('    .compander = {%s},' % ', '.join('{%d, %d, %d, %d}' % c for c in companders))
         print('    .threshold = {%s},' % ', '.join(map(str, thresholds)))
         print('    .error = {%s},' % ', '.join(map(str, errors)))
         print_rows('edge', edges)
+        print_rows('square', squares, '{', '},')
         print_rows('level', levels)
-        print('};' + ('' if name == BOOKS[-1][0] else '\n'))
+        print('};\n')
+    print('const tahx_steps_t tahx_steps[16] = {')
+    for mantissa in range(16):
+        print('    {%s},' % ', '.join('{%s}' % ', '.join(map(str, row))
+                                      for row in steps_of(mantissa)))
+    print('};')
 
 
 if __name__ == '__main__':
