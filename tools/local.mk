@@ -1,16 +1,18 @@
 # The tahmpi command, one file a subcommand. It is not linked to MPI.
 bin_PROGRAMS += %D%/tahmpi
-%C%_tahmpi_SOURCES = %D%/tahmpi.h %D%/tahmpi.c %D%/text.c %D%/check.c %D%/info.c \
-	%D%/ab.h %D%/ab.c %D%/ab_print.c %D%/ab_sample.c %D%/ab_write.c %D%/bw.h %D%/bw.c %D%/bw_data.h \
-	%D%/bw_print.c %D%/output.h %D%/output.c %D%/job.h %D%/job.c \
-	%D%/plot.h %D%/plot.c %D%/statistics.h %D%/statistics.c \
-	%D%/against.h %D%/against.c %D%/run_report.h %D%/run_report.c %D%/suggest.c \
-	%D%/program.h %D%/program.c %D%/loader.h %D%/loader.c %D%/elf_file.h %D%/elf_file.c
+%C%_tahmpi_SOURCES = \
+	%D%/ab.c %D%/ab.h %D%/ab_print.c %D%/ab_sample.c %D%/ab_write.c %D%/against.c \
+	%D%/against.h %D%/bw.c %D%/bw.h %D%/bw_data.h %D%/bw_print.c %D%/check.c \
+	%D%/elf_file.c %D%/elf_file.h %D%/info.c %D%/job.c %D%/job.h %D%/loader.c \
+	%D%/loader.h %D%/output.c %D%/output.h %D%/plot.c %D%/plot.h %D%/program.c \
+	%D%/program.h %D%/run_report.c %D%/run_report.h %D%/statistics.c %D%/statistics.h \
+	%D%/suggest.c %D%/tahmpi.c %D%/tahmpi.h %D%/text.c %D%/try.c %D%/try.h \
+	%D%/try_measure.c %D%/try_print.c
 %C%_tahmpi_CPPFLAGS = $(AM_CPPFLAGS) -DTAH_LIBDIR='"$(libdir)"' \
 	-DTAH_PKGLIBEXECDIR='"$(pkglibexecdir)"' \
 	-DTAH_BINDIR='"$(bindir)"' -DTAH_MPIEXEC='"$(MPIEXEC)"'
 %C%_tahmpi_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CJSON_CFLAGS)
-%C%_tahmpi_LDADD = $(POLICY_LIBS) $(CODEC_LIBS) $(HWLOC_LIBS) $(CJSON_LIBS) -lm
+%C%_tahmpi_LDADD = libnpy.la $(POLICY_LIBS) $(CODEC_LIBS) $(HWLOC_LIBS) $(CJSON_LIBS) -lm
 
 # Tensors from .npy files: for the command and for codec_bench.
 noinst_LTLIBRARIES += libnpy.la

@@ -16,6 +16,7 @@ static const struct subcommand {
     {"check", "show a policy file as tahmpi understands it, or its mistakes", tahmpi_check},
     {"info", "show version and machine, and whether a program can use tahmpi", tahmpi_info},
     {"suggest", "write a first policy from a report of an observed run", tahmpi_suggest},
+    {"try", "try codecs and settings on tensors from .npy files", tahmpi_try},
 };
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 

@@ -25,6 +25,7 @@ int tahmpi_bw(int argc, char **argv);
 int tahmpi_check(int argc, char **argv);
 int tahmpi_info(int argc, char **argv);
 int tahmpi_suggest(int argc, char **argv);
+int tahmpi_try(int argc, char **argv);
 
 /* Parses options with argp; wrong ones end the process with one sentence and TAHMPI_USAGE. */
 void tahmpi_parse(const struct argp *argp, int argc, char **argv, void *input);
