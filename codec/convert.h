@@ -19,22 +19,23 @@ static inline uint32_t float_bits(float value)
     return bits;
 }
 
+static inline float bits_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 /* The float without its sign. */
 static inline float float_magnitude(float value)
 {
-    const uint32_t bits = float_bits(value) & 0x7fffffff;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return bits_float(float_bits(value) & 0x7fffffff);
 }
 
 /* 2^exponent as a float; exponent -126..127. */
 static inline float float_power(int exponent)
 {
-    union {
-        uint32_t bits;
-        float value;
-    } power = {.bits = (uint32_t)(exponent + 127) << 23};
-    return power.value;
+    return bits_float((uint32_t)(exponent + 127) << 23);
 }
 
 /*

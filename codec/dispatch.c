@@ -20,7 +20,17 @@ static bool always(void)
 #ifdef HAVE_KERNEL_AVX2
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+}
+#endif
+
+#ifdef HAVE_KERNEL_AVX512
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni");
 }
 #endif
 
@@ -32,7 +42,11 @@ static const kernel_choice_t choices[] = {
 #else
     {"avx2", NULL, NULL},
 #endif
+#ifdef HAVE_KERNEL_AVX512
+    {"avx512", &kernel_avx512, has_avx512},
+#else
     {"avx512", NULL, NULL},
+#endif
 };
 enum { CHOICES = sizeof choices / sizeof *choices };
 

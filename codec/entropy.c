@@ -6,95 +6,96 @@
 #include "codec/convert.h"
 #include "codec/tile_math.h"
 
-/*
- * log2(1 + f) - f for f = fraction / 2^16, as a fraction of 2^16, to 1.7e-4:
- * f (1 - f) (c0 - c1 f - c2 f (1 - f)), coefficients by least squares. 16-bit products only.
- */
-static uint32_t log2_excess(uint32_t fraction)
+/* Sums between which no magnitude that counts is subnormal and nothing overflows. */
+#define MASS_LEAST 0x1p-60f
+#define MASS_MOST 0x1p+90f
+
+/* The lanes in pairs 8 apart, then 4, 2 and 1. */
+static float lanes_sum(const float *lanes)
 {
-    const uint32_t c0 = 28710, c1 = 10249, c2 = 5263;
-    const uint32_t bow = fraction * (-fraction & 0xffff) >> 16;
-    return bow * (c0 - (fraction * c1 >> 16) - (bow * c2 >> 16)) >> 16;
+    float sum[WEIGHT_LANES];
+    memcpy(sum, lanes, sizeof sum);
+    for (unsigned half = WEIGHT_LANES / 2; half > 0; half /= 2)
+        for (unsigned i = 0; i < half; i++)
+            sum[i] += sum[i + half];
+    return sum[0];
 }
 
-/*
- * Exponent field and 11 bits of mantissa of a float32 pattern without sign, 2^-11 units: already a
- * piecewise linear logarithm. Subnormals continue it below 0.
- */
-static int32_t log2_linear(uint32_t pattern)
+bool weight_key(const tile_weight_t *weight, uint32_t *key)
 {
-    if (pattern >= 1u << 23 || pattern == 0)
-        return (int32_t)(pattern >> 12);
-    const int32_t length = (int32_t)bit_length(pattern);
-    const uint32_t mantissa = pattern << (24 - length) & 0x7fffff;
-    return (length - 23) * 2048 + (int32_t)(mantissa >> 12);
+    const float mass = lanes_sum(weight->mass), moment = lanes_sum(weight->moment);
+    *key = 0;
+    if (mass == 0)
+        return true;
+    if (!(mass >= MASS_LEAST && mass <= MASS_MOST))
+        return false;
+    const uint32_t bits = float_bits(mass);
+    const float t = bits_float((bits & 0x7fffff) | float_bits(1));
+    const float logarithm =
+        (float)(bits >> 23) + ((WEIGHT_C3 * t + WEIGHT_C2) * t + WEIGHT_C1) * t;
+    const float entropy = logarithm - moment / mass;
+    *key = entropy > 0 ? float_bits(entropy) : 0;
+    return true;
 }
 
-uint32_t tile_peak(tah_dtype_t dtype, const uint8_t *src, size_t n)
+/* Sums over n elements, a multiple of WEIGHT_LANES from the start, and times 2^scale. */
+static void weigh(const uint32_t *patterns, unsigned n, int scale, tile_weight_t *weight)
+{
+    float x[TILE_MAX];
+    tile_values(patterns, n, scale, x);
+    for (unsigned i = 0; i < n; i++) {
+        const float a = float_magnitude(x[i]);
+        const uint32_t bits = float_bits(a);
+        const float t = bits_float((bits & 0x7fffff) | float_bits(1));
+        const float logarithm =
+            ((WEIGHT_C3 * t + WEIGHT_C2) * t + WEIGHT_C1) * t + (float)(int32_t)(bits >> 23);
+        weight->mass[i % WEIGHT_LANES] += a;
+        weight->moment[i % WEIGHT_LANES] += a * logarithm;
+    }
+}
+
+/* The sums over any number of elements; *peak is their largest pattern. false: not all finite. */
+static bool weigh_all(tah_dtype_t dtype, const uint8_t *src, size_t n, int scale,
+                      tile_weight_t *weight, uint32_t *peak)
 {
     const size_t element = tah_dtype_bytes(dtype);
-    uint32_t values[TILE_MAX], largest = 0;
+    uint32_t patterns[TILE_MAX], own;
+    *weight = (tile_weight_t){{0}, {0}};
+    *peak = 0;
     while (n > 0) {
         const unsigned count = n < TILE_MAX ? (unsigned)n : TILE_MAX;
-        uint32_t peak;
-        if (!convert_load(dtype, src, count, values, &peak))
-            return TILE_NOT_FINITE;
-        largest = peak > largest ? peak : largest;
+        if (!convert_load(dtype, src, count, patterns, &own))
+            return false;
+        *peak = own > *peak ? own : *peak;
+        weigh(patterns, count, scale, weight);
         src += count * element;
         n -= count;
     }
-    return largest;
+    return true;
 }
 
-void tile_weigh(tah_dtype_t dtype, const uint8_t *src, unsigned n, uint32_t peak,
-                tile_weight_t *weight)
+uint32_t tile_entropy(tah_dtype_t dtype, const uint8_t *src, size_t n)
 {
-    uint32_t values[TILE_MAX], own;
-    int32_t x[TILE_MAX];
-    const int32_t exponent = peak >> 23 ? (int32_t)(peak >> 23) : 1;
-    if (!convert_load(dtype, src, n, values, &own)) {
-        weight->finite = false;
-        return;
-    }
-    const int32_t top = (exponent + 1) * 2048; /* logarithm of the power of two above peak */
-    tile_fix(values, n, peak, x);
-    for (unsigned i = 0; i < n; i++) {
-        const uint32_t mass = (uint32_t)(x[i] < 0 ? -x[i] : x[i]) >> (TILE_FIXED_BITS - 15);
-        const int32_t linear = log2_linear(values[i] & 0x7fffffff);
-        const uint32_t fraction = (uint32_t)linear & 2047;
-        const int32_t excess = (int32_t)(log2_excess(fraction << 5) + 16) >> 5;
-        weight->mass += mass;
-        /* The logarithm is at most top; where it is 15 octaves lower, mass is 0. */
-        weight->moment += (uint64_t)mass * (uint32_t)(top - linear - excess);
-    }
-}
-
-uint32_t tile_entropy(const tile_weight_t *weight)
-{
-    if (!weight->finite)
+    tile_weight_t weight;
+    uint32_t key, peak;
+    if (!weigh_all(dtype, src, n, 0, &weight, &peak))
         return UINT32_MAX;
-    if (weight->mass == 0)
-        return 0;
-    /* log2(mass) - 15 + moment / mass, in units of 2^-20. */
-    const unsigned length = bit_length(weight->mass);
-    const uint64_t normal = weight->mass << (64 - length);
-    const uint32_t fraction = (uint32_t)(normal >> 47 & 0xffff);
-    const int64_t logarithm = (int64_t)(length - 1) * (1 << 20) +
-                              (int64_t)(fraction + log2_excess(fraction)) * (1 << 4);
-    const uint64_t whole = weight->moment / weight->mass, rest = weight->moment % weight->mass;
-    /* mass has at most 47 bits: 2^32 elements of 15 bits. */
-    const uint64_t mean = (whole << 9) + (rest << 9) / weight->mass;
-    const int64_t entropy = logarithm - (INT64_C(15) << 20) + (int64_t)mean;
-    return entropy < 0 ? 0 : (uint32_t)entropy;
+    if (weight_key(&weight, &key))
+        return key;
+    /* Of numbers this small or large, those near the largest ones become ordinary. */
+    const int exponent = peak >> 23 ? (int)(peak >> 23) : 1;
+    const int scale = 127 - exponent < -126 ? -126 : 127 - exponent;
+    weigh_all(dtype, src, n, scale, &weight, &peak);
+    return weight_key(&weight, &key) ? key : UINT32_MAX;
 }
 
 uint32_t tile_range(tah_dtype_t dtype, const uint8_t *src, unsigned n)
 {
-    uint32_t values[TILE_MAX], peak;
-    int32_t x[TILE_MAX], low, high;
-    if (!convert_load(dtype, src, n, values, &peak))
+    uint32_t patterns[TILE_MAX], peak;
+    float x[TILE_MAX], low, high;
+    if (!convert_load(dtype, src, n, patterns, &peak))
         return UINT32_MAX;
-    tile_fix(values, n, peak, x);
+    memcpy(x, patterns, n * sizeof *x);
     tile_extent(x, n, &low, &high);
-    return range_key((uint32_t)(high - low), peak);
+    return range_key(low, high);
 }

@@ -35,20 +35,6 @@ static size_t scalar_decode(const tile_run_t *run, const uint8_t *records, const
     return used;
 }
 
-static uint32_t scalar_entropy(tah_dtype_t dtype, const uint8_t *src, size_t n)
-{
-    const size_t element = tah_dtype_bytes(dtype);
-    const uint32_t peak = tile_peak(dtype, src, n);
-    if (peak == TILE_NOT_FINITE)
-        return UINT32_MAX;
-    tile_weight_t weight = {.finite = true};
-    for (size_t first = 0; first < n; first += TILE_MAX) {
-        const unsigned count = n - first < TILE_MAX ? (unsigned)(n - first) : TILE_MAX;
-        tile_weigh(dtype, src + first * element, count, peak, &weight);
-    }
-    return tile_entropy(&weight);
-}
-
 static void scalar_range(tah_dtype_t dtype, const uint8_t *src, unsigned n, unsigned tiles,
                          uint32_t *keys)
 {
@@ -61,7 +47,7 @@ const kernel_t kernel_scalar = {
     .name = "scalar",
     .encode = scalar_encode,
     .decode = scalar_decode,
-    .entropy = scalar_entropy,
+    .entropy = tile_entropy,
     .range = scalar_range,
     .tahx = &tahx_kernel_scalar,
 };

@@ -49,7 +49,7 @@ typedef struct kernel {
     const struct tahx_kernel *tahx; /* the tiles of tahx: codec/tahx.h */
 } kernel_t;
 
-extern const kernel_t kernel_scalar, kernel_avx2;
+extern const kernel_t kernel_scalar, kernel_avx2, kernel_avx512;
 
 /* The kernel in use. */
 const kernel_t *kernel_get(void);

@@ -4,7 +4,7 @@ CODEC_LIBS = libcodec.la $(ZSTD_STATIC) -lm
 noinst_LTLIBRARIES += libcodec.la
 libcodec_la_SOURCES = \
 	%D%/tah.h %D%/names.c \
-	%D%/bytes.h %D%/frame.h %D%/frame.c \
+	%D%/bytes.h %D%/environment.h %D%/frame.h %D%/frame.c \
 	%D%/codec.h %D%/codec.c %D%/tah.c %D%/uniform.c \
 	%D%/tiled.h %D%/tiled.c %D%/tiled_encode.c %D%/measure.h %D%/measure.c \
 	%D%/tile.h %D%/tile.c %D%/tile_math.h %D%/tile_math.c %D%/entropy.c \
@@ -16,12 +16,19 @@ libcodec_la_CFLAGS = $(AM_CFLAGS) $(TAH_CODEC_CFLAGS)
 libcodec_la_LIBADD =
 
 # Each kernel is a library of its own, for the sake of its compiler flags.
+VECTOR_KERNEL = %D%/simd.h %D%/kernel_vector_encode.h %D%/kernel_vector_decode.h \
+	%D%/kernel_vector_keys.h
 if KERNEL_AVX2
 noinst_LTLIBRARIES += libcodec_avx2.la
-libcodec_avx2_la_SOURCES = %D%/grid_fast.h %D%/kernel_avx2.h %D%/kernel_avx2.c \
-	%D%/kernel_avx2_decode.c %D%/kernel_avx2_keys.c
+libcodec_avx2_la_SOURCES = $(VECTOR_KERNEL) %D%/simd_avx2.h %D%/kernel_avx2.c
 libcodec_avx2_la_CFLAGS = $(AM_CFLAGS) $(TAH_CODEC_CFLAGS) $(AVX2_CFLAGS)
 libcodec_la_LIBADD += libcodec_avx2.la
+endif
+if KERNEL_AVX512
+noinst_LTLIBRARIES += libcodec_avx512.la
+libcodec_avx512_la_SOURCES = $(VECTOR_KERNEL) %D%/simd_avx512.h %D%/kernel_avx512.c
+libcodec_avx512_la_CFLAGS = $(AM_CFLAGS) $(TAH_CODEC_CFLAGS) $(AVX512_CFLAGS)
+libcodec_la_LIBADD += libcodec_avx512.la
 endif
 
 if WITH_ZSTD

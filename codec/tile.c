@@ -5,6 +5,8 @@
 #include "codec/convert.h"
 #include "codec/tile_math.h"
 
+#include <math.h>
+
 #define SEARCH_CUTS 5 /* narrower grids that a range search tries */
 
 /* --- tiles without codes ----------------------------------------------------------------------- */
@@ -131,46 +133,16 @@ bool tile_codes_unpack(const uint8_t *in, unsigned n, unsigned bits, uint8_t *co
     return true;
 }
 
-/*
- * Codes of w on the grid; shift is log2 of the grid's unit in units of w. random is NULL to round
- * to nearest, else what the tile's random numbers start from.
- */
-static void codes_quantise(const int32_t *w, unsigned n, unsigned bits, const tile_grid_t *grid,
-                           unsigned shift, const uint32_t *random, uint8_t *codes)
-{
-    const int32_t zero = (int32_t)((uint32_t)grid->zero << shift);
-    const uint32_t inverse = grid_inverse(grid->step);
-    uint32_t offset = grid_half(bits);
-    for (unsigned i = 0; i < n; i++) {
-        const uint32_t distance = grid_distance(w[i] - zero, (int)(shift + bits) - 7);
-        if (random)
-            offset = random_number(*random, i) >> (17 + bits);
-        codes[i] = grid_code(distance, inverse, offset, bits);
-    }
-}
-
-/* Sum of the squared errors of codes, in units of w squared. */
-static uint64_t codes_error(const int32_t *w, unsigned n, const tile_grid_t *grid, unsigned shift,
-                            const uint8_t *codes)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < n; i++) {
-        const int64_t value = (int64_t)(codes[i] * grid->step + grid->zero) * (1 << shift);
-        sum += (uint64_t)((w[i] - value) * (w[i] - value));
-    }
-    return sum;
-}
-
 /* --- whole tiles --------------------------------------------------------------------------------- */
 
-/* The values of a tile as they are coded: in fixed point, transformed or not. */
+/* The values of a tile as they are coded: times 2^scale, transformed or not. */
 typedef struct tile_coded {
-    int32_t w[TILE_MAX];
-    unsigned n;     /* values */
-    int unit;       /* log2 of the unit of w */
+    float w[TILE_MAX];
+    unsigned n; /* values */
+    int scale;
     unsigned order; /* log2 of n where rotated, else 0 */
     unsigned pivot;
-    int32_t low, high; /* extremes of w */
+    float low, high; /* extremes of w */
 } tile_coded_t;
 
 /* Transforms a tile if its job and its values ask for it. */
@@ -182,49 +154,74 @@ static bool coded_rotate(const tile_job_t *job, tile_coded_t *tile)
         return false;
     turned.order = tile_log2(tile->n);
     turned.n = 1u << turned.order;
-    turned.unit = tile->unit - (int)turned.order;
+    turned.scale = tile->scale;
     turned.pivot = pivot;
     tile_swap_pad(tile->w, tile->n, turned.n, pivot, turned.w);
     tile_hadamard(turned.w, turned.order);
     tile_extent(turned.w, turned.n, &turned.low, &turned.high);
-    if (job->hadamard == TAH_HADAMARD_BEST) {
-        /* The transform is orthogonal up to a factor: compare ranges at equal norm. */
-        const uint64_t before = (uint64_t)(tile->high - (int64_t)tile->low);
-        const uint64_t after = (uint64_t)(turned.high - (int64_t)turned.low);
-        if (after * after >= before * before << turned.order)
-            return false;
-    }
+    if (job->hadamard == TAH_HADAMARD_BEST &&
+        !rotation_shortens(tile->low, tile->high, turned.low, turned.high, turned.order))
+        return false;
     *tile = turned;
     return true;
 }
 
-/* Codes of a tile and the grid they are on; false where no grid of the format holds it. */
-static bool coded_quantise(const tile_job_t *job, uint64_t number, const tile_coded_t *tile,
-                           unsigned bits, tile_grid_t *grid, uint8_t *codes)
+/* Codes of a tile on a grid; random is NULL to round to nearest, else where its numbers start. */
+static void codes_quantise(const tile_coded_t *tile, const grid_fit_t *fit, unsigned last,
+                           const uint32_t *random, uint8_t *codes)
 {
-    unsigned shift;
+    const float inverse = 1.0f / fit->step;
+    for (unsigned i = 0; i < tile->n; i++) {
+        const float place = (tile->w[i] - fit->zero) * inverse;
+        /* An odd number of 2^-16: half on average, and an integer plus it is below the next. */
+        const int code =
+            random ? (int)(place + (float)((random_number(*random, i) >> 16) | 1) * 0x1p-16f)
+                   : (int)lrintf(place);
+        codes[i] = (uint8_t)(code < 0 ? 0 : code > (int)last ? (int)last : code);
+    }
+}
+
+/* Sum of the squared errors of codes. */
+static double codes_error(const tile_coded_t *tile, const grid_fit_t *fit, const uint8_t *codes)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < tile->n; i++) {
+        const double error = tile->w[i] - (double)(codes[i] * fit->step + fit->zero);
+        sum += error * error;
+    }
+    return sum;
+}
+
+/* Codes of a tile and its record; false where no grid of the format holds it. */
+static bool coded_quantise(const tile_job_t *job, uint64_t number, const tile_coded_t *tile,
+                           unsigned bits, uint32_t *record, uint8_t *codes)
+{
     const bool stochastic = job->rounding == TAH_ROUND_STOCHASTIC;
-    if (!grid_fit(tile->low, tile->high, bits, !stochastic, tile->unit, tile->order, grid, &shift))
+    const grid_width_t width = grid_width(bits, job->rounding);
+    /* The exponent of a record is not below 1. */
+    const int lowest = 1 - GRID_RECORD_EXPONENT + (int)tile->order + tile->scale;
+    const float least = lowest > 0 ? float_power(lowest - 127) : 0;
+    grid_fit_t fit = grid_fit(tile->low, tile->high, &width, least);
+    if (!grid_record(&fit, bits, tile->scale, tile->order, record))
         return false;
     const uint32_t random = random_start(job->random, number);
-    codes_quantise(tile->w, tile->n, bits, grid, shift, stochastic ? &random : NULL, codes);
+    codes_quantise(tile, &fit, width.last, stochastic ? &random : NULL, codes);
     if (!job->search)
         return true;
     /* Narrower grids, by sixteenths of the range: what is clipped may cost less than a wide step. */
-    uint64_t least = codes_error(tile->w, tile->n, grid, shift, codes);
-    const int64_t range = (int64_t)tile->high - tile->low;
+    double smallest = codes_error(tile, &fit, codes);
     for (int cut = 1; cut <= SEARCH_CUTS; cut++) {
-        tile_grid_t narrow;
         uint8_t other[TILE_MAX];
-        const int32_t edge = (int32_t)(range * cut / 32);
-        if (!grid_fit(tile->low + edge, tile->high - edge, bits, 1, tile->unit, tile->order,
-                      &narrow, &shift))
+        uint32_t narrow;
+        const float edge = (tile->high - tile->low) * ((float)cut / 32);
+        fit = grid_fit(tile->low + edge, tile->high - edge, &width, least);
+        if (!grid_record(&fit, bits, tile->scale, tile->order, &narrow))
             continue;
-        codes_quantise(tile->w, tile->n, bits, &narrow, shift, NULL, other);
-        const uint64_t error = codes_error(tile->w, tile->n, &narrow, shift, other);
-        if (error < least) {
-            least = error;
-            *grid = narrow;
+        codes_quantise(tile, &fit, width.last, NULL, other);
+        const double error = codes_error(tile, &fit, other);
+        if (error < smallest) {
+            smallest = error;
+            *record = narrow;
             memcpy(codes, other, tile->n);
         }
     }
@@ -241,24 +238,24 @@ static size_t encode_special(tile_kind_t kind, const tile_job_t *job, const uint
 size_t tile_encode(const tile_job_t *job, uint64_t number, const uint8_t *src, unsigned n,
                    unsigned bits, uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts)
 {
-    uint32_t values[TILE_MAX], peak;
+    uint32_t patterns[TILE_MAX], peak, packed;
     uint8_t codes[TILE_MAX];
     tile_coded_t tile;
-    tile_grid_t grid;
     tile_kind_t kind;
 
     tile.n = n;
-    tile.order = 0;
+    tile.order = tile.pivot = 0;
     counts->exact++;
     if (tile_special(src, n, job->element, &kind))
         return encode_special(kind, job, src, n, record, out, room);
-    if (!convert_load(job->dtype, src, n, values, &peak) ||
+    if (!convert_load(job->dtype, src, n, patterns, &peak) ||
         (job->dtype == TAH_FLOAT64 && peak < FLOAT_NORMAL_BITS))
         return encode_special(TILE_EXACT, job, src, n, record, out, room);
-    tile.unit = tile_fix(values, n, peak, tile.w);
+    tile.scale = tile_scale(peak);
+    tile_values(patterns, n, tile.scale, tile.w);
     tile_extent(tile.w, n, &tile.low, &tile.high);
     const bool rotated = coded_rotate(job, &tile);
-    if (!coded_quantise(job, number, &tile, bits, &grid, codes))
+    if (!coded_quantise(job, number, &tile, bits, &packed, codes))
         return encode_special(TILE_EXACT, job, src, n, record, out, room);
     counts->exact--;
     counts->rotated += rotated;
@@ -266,7 +263,7 @@ size_t tile_encode(const tile_job_t *job, uint64_t number, const uint8_t *src, u
     const size_t bytes = rotated + tile_code_bytes(tile.n, bits);
     if (room < bytes)
         return SIZE_MAX;
-    store_u32(record, record_pack(&grid, rotated));
+    store_u32(record, packed);
     if (rotated)
         *out++ = (uint8_t)tile.pivot;
     tile_codes_pack(codes, tile.n, bits, out);
@@ -298,7 +295,7 @@ size_t tile_decode(const tile_job_t *job, uint32_t record, const uint8_t *in, si
         y[i] = codes[i] * grid.step + grid.zero;
     int exponent = grid.exponent - TILE_SCALE_BIAS;
     if (rotated) {
-        tile_hadamard(y, order);
+        tile_hadamard_codes(y, order);
         exponent += (int)tile_settle(y, order);
         const int32_t first = y[0];
         y[0] = y[pivot];

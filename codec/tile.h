@@ -1,8 +1,7 @@
 /*
- * One tile: the reference arithmetic of the codecs tah and uniform (doc/frame-format.md, "Tiles").
+ * One tile: the reference arithmetic of the codecs tah and uniform (doc/frame-format.md).
  *
- * Everything between loading an element and storing one is integer arithmetic, so that sums have
- * no order, results depend on no rounding mode, and a kernel can be checked bit for bit.
+ * Its order and roundings are fixed (codec/tile_math.h), so that a kernel can be checked bit for bit.
  */
 #ifndef TAH_TILE_H
 #define TAH_TILE_H
@@ -12,7 +11,6 @@
 #define TILE_MIN 16
 #define TILE_MAX 256     /* elements */
 #define TILE_RECORD 4    /* bytes of side information a tile */
-#define TILE_FIXED_BITS 22 /* magnitude bits of an element in fixed point */
 #define TILE_ZERO_BITS 11  /* significant bits of a stored zero point */
 #define TILE_ZERO_SHIFT 11 /* largest shift of a stored zero point */
 #define TILE_SCALE_BIAS 142 /* the unit of a tile is 2^(exponent - bias) */
@@ -51,13 +49,6 @@ typedef struct tile_counts {
     size_t rotated;
     size_t exact; /* constant ones included */
 } tile_counts_t;
-
-/* Sums over a part of a tensor from which its entropy follows; see tile_entropy. */
-typedef struct tile_weight {
-    uint64_t mass;  /* sum of a, the magnitudes in units of 2^-15 of a power of two above them */
-    uint64_t moment; /* - sum of a * log2(a / 2^15), the logarithm in units of 2^-11 */
-    bool finite;
-} tile_weight_t;
 
 /* Bytes of the codes of n elements at a width of bits: each bit plane is padded to whole bytes. */
 static inline size_t tile_code_bytes(unsigned n, unsigned bits)
@@ -109,24 +100,12 @@ void tile_codes_pack(const uint8_t *codes, unsigned n, unsigned bits, uint8_t *o
 /* The reverse; false: a bit of the padding of a plane is set. */
 bool tile_codes_unpack(const uint8_t *in, unsigned n, unsigned bits, uint8_t *codes);
 
-/* The sums of n <= TILE_MAX elements, relative to the exponent of peak, as tile_peak gives it. */
-void tile_weigh(tah_dtype_t dtype, const uint8_t *src, unsigned n, uint32_t peak,
-                tile_weight_t *weight);
-
-/* Largest float32 pattern without sign of n elements (any n); TILE_NOT_FINITE if one is not. */
-#define TILE_NOT_FINITE UINT32_MAX
-uint32_t tile_peak(tah_dtype_t dtype, const uint8_t *src, size_t n);
-
 /*
- * Entropy of the distribution |x| / sum |x| from its sums, in units of 2^-20 bits, as a key that
- * sorts like it. 0 for all zeros; UINT32_MAX where an element is not finite.
+ * Keys that sort like the entropy of the distribution |x| / sum |x| of any number of elements, and
+ * like the range (max - min) of n <= TILE_MAX; UINT32_MAX where an element is not finite. Under the
+ * environment of encoders.
  */
-uint32_t tile_entropy(const tile_weight_t *weight);
-
-/*
- * The range (max - min) of n <= TILE_MAX elements as a key that sorts like it; UINT32_MAX where an
- * element is not finite.
- */
+uint32_t tile_entropy(tah_dtype_t dtype, const uint8_t *src, size_t n);
 uint32_t tile_range(tah_dtype_t dtype, const uint8_t *src, unsigned n);
 
 #endif

@@ -1,53 +1,28 @@
-/* Fixed point, transform, grid: the integer arithmetic of a tile. */
+/* Values, transform, grid: the arithmetic of a tile. */
 #include "codec/tile_math.h"
 
 #include "codec/bytes.h"
-#include "codec/convert.h"
 
-/* Exponent field from which fixed point can be reached by one product with a finite float32. */
-#define EXPONENT_FAST 23
-
-int tile_fix(const uint32_t *values, unsigned n, uint32_t peak, int32_t *x)
+void tile_values(const uint32_t *patterns, unsigned n, int scale, float *x)
 {
-    const int exponent = peak >> 23 ? (int)(peak >> 23) : 1;
-    const int unit = exponent - 126 - TILE_FIXED_BITS;
-    if (exponent >= EXPONENT_FAST) {
-        /*
-         * The product only moves the exponent. Where it or the element is subnormal it is far
-         * below one, so that flushing it to zero does not change the integer.
-         */
-        const float power = float_power(-unit);
-        for (unsigned i = 0; i < n; i++) {
-            float value;
-            memcpy(&value, values + i, sizeof value);
-            x[i] = (int32_t)(value * power);
-        }
-        return unit;
-    }
-    for (unsigned i = 0; i < n; i++) {
-        const int field = (int)(values[i] >> 23 & 255);
-        const uint32_t mantissa = (values[i] & 0x7fffff) | (field ? 0x800000u : 0);
-        const int32_t magnitude = (int32_t)(mantissa >> (exponent - (field ? field : 1) + 2));
-        x[i] = values[i] >> 31 ? -magnitude : magnitude;
-    }
-    return unit;
+    memcpy(x, patterns, n * sizeof *x);
+    if (scale == 0)
+        return;
+    const float power = float_power(scale);
+    for (unsigned i = 0; i < n; i++)
+        x[i] *= power;
 }
 
-static int32_t magnitude_of(int32_t value)
+bool tile_pivot(const float *x, unsigned n, unsigned *pivot)
 {
-    return value < 0 ? -value : value;
-}
-
-bool tile_pivot(const int32_t *x, unsigned n, unsigned *pivot)
-{
-    int32_t largest = 0;
+    float largest = 0;
     for (unsigned i = 0; i < n; i++) {
-        const int32_t magnitude = magnitude_of(x[i]);
+        const float magnitude = float_magnitude(x[i]);
         largest = magnitude > largest ? magnitude : largest;
     }
     unsigned above = 0, last = 0;
     for (unsigned i = 0; i < n; i++) {
-        if (2 * magnitude_of(x[i]) > largest) {
+        if (float_magnitude(x[i]) > 0.5f * largest) {
             above++;
             last = i;
         }
@@ -56,7 +31,7 @@ bool tile_pivot(const int32_t *x, unsigned n, unsigned *pivot)
     return above == 1;
 }
 
-void tile_swap_pad(const int32_t *x, unsigned n, unsigned coded, unsigned pivot, int32_t *w)
+void tile_swap_pad(const float *x, unsigned n, unsigned coded, unsigned pivot, float *w)
 {
     memcpy(w, x, n * sizeof *w);
     memset(w + n, 0, (coded - n) * sizeof *w);
@@ -64,18 +39,24 @@ void tile_swap_pad(const int32_t *x, unsigned n, unsigned coded, unsigned pivot,
     w[pivot] = x[0];
 }
 
-void tile_hadamard(int32_t *w, unsigned order)
-{
-    const unsigned n = 1u << order;
-    for (unsigned half = 1; half < n; half *= 2) {
-        for (unsigned i = 0; i < n; i += 2 * half) {
-            for (unsigned k = i; k < i + half; k++) {
-                const int32_t a = w[k], b = w[k + half];
-                w[k] = a + b;
-                w[k + half] = a - b;
+/* The body of both transforms. */
+#define HADAMARD(type, w, order)                                                                   \
+    for (unsigned half = 1; half < 1u << (order); half *= 2)                                       \
+        for (unsigned i = 0; i < 1u << (order); i += 2 * half)                                     \
+            for (unsigned k = i; k < i + half; k++) {                                              \
+                const type a = (w)[k], b = (w)[k + half];                                          \
+                (w)[k] = a + b;                                                                    \
+                (w)[k + half] = a - b;                                                             \
             }
-        }
-    }
+
+void tile_hadamard(float *w, unsigned order)
+{
+    HADAMARD(float, w, order)
+}
+
+void tile_hadamard_codes(int32_t *y, unsigned order)
+{
+    HADAMARD(int32_t, y, order)
 }
 
 unsigned tile_settle(int32_t *y, unsigned order)
@@ -88,9 +69,9 @@ unsigned tile_settle(int32_t *y, unsigned order)
     return drop;
 }
 
-void tile_extent(const int32_t *w, unsigned n, int32_t *low, int32_t *high)
+void tile_extent(const float *w, unsigned n, float *low, float *high)
 {
-    int32_t least = w[0], most = w[0];
+    float least = w[0], most = w[0];
     for (unsigned i = 1; i < n; i++) {
         least = w[i] < least ? w[i] : least;
         most = w[i] > most ? w[i] : most;
@@ -99,70 +80,80 @@ void tile_extent(const int32_t *w, unsigned n, int32_t *low, int32_t *high)
     *high = most;
 }
 
-/* Rounds *zero down to TILE_ZERO_BITS significant bits; false where it is too large. */
-static bool zero_round(int32_t *zero)
+grid_width_t grid_width(unsigned bits, tah_rounding_t rounding)
 {
-    const uint32_t magnitude = (uint32_t)magnitude_of(*zero);
-    const unsigned length = bit_length(magnitude);
-    const unsigned drop = length > TILE_ZERO_BITS ? length - TILE_ZERO_BITS : 0;
-    const uint32_t up = *zero < 0 ? (1u << drop) - 1 : 0;
-    const uint32_t rounded = (magnitude + up) >> drop << drop;
-    if (bit_length(rounded) > TILE_ZERO_BITS + TILE_ZERO_SHIFT)
-        return false;
-    *zero = *zero < 0 ? -(int32_t)rounded : (int32_t)rounded;
-    return true;
+    const unsigned last = (1u << bits) - 1;
+    const bool nearest = rounding == TAH_ROUND_NEAREST;
+    /*
+     * Rounding to nearest, a value may lie half a step above the last code, so the step may be cut
+     * to nearest too. Else it has to be cut upward, from something that is certainly not less.
+     */
+    const grid_width_t width = {
+        .reciprocal = nearest ? 1.0f / (float)last : 1.0f / (float)last * (1 + 0x1p-22f),
+        .reach = (float)last + (nearest ? 0.5f : 0),
+        .up = nearest ? (GRID_STEP_DROP + 1) / 2 : GRID_STEP_DROP,
+        .last = last,
+    };
+    return width;
 }
 
-/* The smallest step m * 2^j with m in 256..511, j >= least, of which levels cover span. */
-static uint32_t step_fit(int64_t span, unsigned levels, unsigned least, unsigned *j)
+/* A positive or negative integer, rounded toward minus infinity to 11 significant bits. */
+static float zero_cut(float units)
 {
-    const uint64_t step = ((uint64_t)span + levels - 1) / levels;
-    const unsigned length = bit_length(step);
-    *j = length > least + 9 ? length - 9 : least;
-    const uint64_t mantissa = (step + (UINT64_C(1) << *j) - 1) >> *j;
-    if (mantissa <= 256)
-        return 256;
-    if (mantissa < 512)
-        return (uint32_t)mantissa;
-    ++*j;
-    return 256;
+    const uint32_t bits = float_bits(units);
+    return bits_float((bits + (bits >> 31 ? GRID_ZERO_DROP : 0)) & ~GRID_ZERO_DROP);
+}
+
+static float floor_small(float value)
+{
+    const float whole = (float)(int32_t)value;
+    return whole > value ? whole - 1 : whole;
+}
+
+grid_fit_t grid_fit(float low, float high, const grid_width_t *width, float least)
+{
+    const float least_low = float_magnitude(low) * GRID_STEP_LEAST;
+    grid_fit_t fit;
+    float span = high - low;
+    least = least > least_low ? least : least_low;
+    for (;;) {
+        float step = span * width->reciprocal;
+        step = step > least ? step : least;
+        const uint32_t bits = (float_bits(step) + width->up) & ~GRID_STEP_DROP;
+        const int exponent = (int)(bits >> 23) - 127 - 8; /* of the unit */
+        fit.step = bits_float(bits);
+        fit.zero_units = zero_cut(floor_small(low * float_power(-exponent)));
+        fit.zero = fit.zero_units * float_power(exponent);
+        /* Rounding the zero point down may have left high too far above the last code. */
+        const float over = high - fit.zero;
+        if (over <= width->reach * fit.step)
+            return fit;
+        span = over;
+    }
 }
 
 bool grid_bounded(const tile_grid_t *grid, unsigned bits, unsigned order)
 {
-    const uint32_t largest =
-        (uint32_t)magnitude_of(grid->zero) + ((1u << bits) - 1) * grid->step;
+    const uint32_t zero = (uint32_t)(grid->zero < 0 ? -grid->zero : grid->zero);
+    const uint32_t largest = zero + ((1u << bits) - 1) * grid->step;
     return (int)bit_length(largest) + (int)order + grid->exponent - TILE_SCALE_BIAS <= 128;
 }
 
-bool grid_fit(int32_t low, int32_t high, unsigned bits, unsigned slack, int unit, unsigned order,
-              tile_grid_t *grid, unsigned *shift)
+bool grid_record(const grid_fit_t *fit, unsigned bits, int scale, unsigned order,
+                 uint32_t *record)
 {
-    const unsigned levels = (1u << bits) - 1;
-    /* The exponent byte starts at 1. */
-    const int first = 1 - TILE_SCALE_BIAS - unit;
-    unsigned least = first > 0 ? (unsigned)first : 0, j;
-    int64_t span = (int64_t)high - low;
-    for (;;) {
-        const uint32_t step = step_fit(span, levels, least, &j);
-        int32_t zero = low >> j;
-        if (!zero_round(&zero)) {
-            least = j + 1;
-            continue;
-        }
-        /* Rounding the zero point down may leave high too far above the last code. */
-        const int64_t over = high - (int64_t)zero * ((int64_t)1 << j);
-        if (2 * over >= ((int64_t)(2 * levels + slack) * step << j) + 1 - slack) {
-            span = over;
-            continue;
-        }
-        const int exponent = (int)j + unit + TILE_SCALE_BIAS;
-        if (exponent > 255)
-            return false;
-        grid->exponent = (uint8_t)exponent;
-        grid->step = (uint16_t)step;
-        grid->zero = zero;
-        *shift = j;
-        return grid_bounded(grid, bits, order);
-    }
+    const uint32_t step = float_bits(fit->step), zero = float_bits(fit->zero_units);
+    const int exponent = (int)(step >> 23) + GRID_RECORD_EXPONENT - scale - (int)order;
+    const float magnitude = float_magnitude(fit->zero_units);
+    /* From 2^10 on, the length of the integer and what is below its leading bit. */
+    const uint32_t field = magnitude < 1024
+                               ? (uint32_t)magnitude
+                               : (float_bits(magnitude) >> 13) - ((127 + 9) << 10);
+    if (exponent < 1 || exponent > 255)
+        return false;
+    *record = (step >> 15 & 255) | (uint32_t)exponent << 8 | field << 16 |
+              (uint32_t)(order != 0) << 30 | (magnitude > 0 ? zero & 0x80000000u : 0);
+    tile_grid_t grid;
+    bool rotated;
+    return record_unpack(*record, &grid, &rotated) && grid_bounded(&grid, bits, order);
 }

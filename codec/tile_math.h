@@ -1,30 +1,52 @@
 /*
- * The integer arithmetic inside a tile, shared by the reference and by what kernels leave to it.
- * "Fixed point" is a magnitude of at most TILE_FIXED_BITS bits in units of a power of two that
- * follows from the largest element of the tile.
+ * The arithmetic inside a tile, shared by the reference and by what kernels leave to it.
+ *
+ * Encoding is float32 arithmetic, one rounding to nearest an operation, none fused, under the
+ * default floating-point environment (codec/environment.h): additions, products and quotients then
+ * have the same bits everywhere. Decoding is integer arithmetic, and products that are exact.
  */
 #ifndef TAH_TILE_MATH_H
 #define TAH_TILE_MATH_H
 
 #include "codec/bytes.h"
+#include "codec/convert.h"
 #include "codec/tile.h"
 
 /*
- * n float32 patterns to fixed point, cut off toward zero; peak is the largest of them without
- * sign, finite. Returns log2 of the unit.
+ * Exponent fields of the largest magnitude of a tile between which nothing in the arithmetic of an
+ * encoder is subnormal or overflows, rotated or not. Other tiles are first multiplied by a power of
+ * two, 2^TILE_SCALE or its inverse.
  */
-int tile_fix(const uint32_t *values, unsigned n, uint32_t peak, int32_t *x);
+#define TILE_PEAK_LEAST (127 - 80)
+#define TILE_PEAK_MOST (127 + 80)
+#define TILE_SCALE 100
 
-/*
- * Whether the largest magnitude of x is at least twice every other; *pivot is then its index.
- */
-bool tile_pivot(const int32_t *x, unsigned n, unsigned *pivot);
+/* log2 of what a tile is multiplied by; peak is its largest pattern without sign. */
+static inline int tile_scale(uint32_t peak)
+{
+    const uint32_t exponent = peak >> 23;
+    return exponent < TILE_PEAK_LEAST  ? TILE_SCALE
+           : exponent > TILE_PEAK_MOST ? -TILE_SCALE
+                                       : 0;
+}
+
+/* x = n float32 patterns times 2^scale. */
+void tile_values(const uint32_t *patterns, unsigned n, int scale, float *x);
+
+/* Whether exactly one magnitude is above half of the largest; *pivot is then its index. */
+bool tile_pivot(const float *x, unsigned n, unsigned *pivot);
 
 /* w = x with elements 0 and pivot swapped, then zeros up to coded elements. */
-void tile_swap_pad(const int32_t *x, unsigned n, unsigned coded, unsigned pivot, int32_t *w);
+void tile_swap_pad(const float *x, unsigned n, unsigned coded, unsigned pivot, float *w);
 
-/* Multiplies w by the Sylvester Hadamard matrix of 2^order rows (entries +1 and -1), in place. */
-void tile_hadamard(int32_t *w, unsigned order);
+/*
+ * Multiplies w by the Sylvester Hadamard matrix of 2^order rows (entries +1 and -1), in place, by
+ * butterflies of elements 1 apart, then 2, 4 and so on: in floats the order counts.
+ */
+void tile_hadamard(float *w, unsigned order);
+
+/* The same of integers, whose sums have no order. */
+void tile_hadamard_codes(int32_t *y, unsigned order);
 
 /*
  * Rounds the 2^order sums of an inverse transform to less than 2^24, dropping order - 1 bits
@@ -32,17 +54,54 @@ void tile_hadamard(int32_t *w, unsigned order);
  */
 unsigned tile_settle(int32_t *y, unsigned order);
 
+/*
+ * Whether the extremes of a tile are nearer to each other after a transform than before; the
+ * transform multiplies a norm by 2^(order / 2).
+ */
+static inline bool rotation_shortens(float low, float high, float turned_low, float turned_high,
+                                     unsigned order)
+{
+    const double before = (double)high - low, after = (double)turned_high - turned_low;
+    return after * after < before * before * (1 << order);
+}
+
 /* Smallest and largest of n values, n >= 1. */
-void tile_extent(const int32_t *w, unsigned n, int32_t *low, int32_t *high);
+void tile_extent(const float *w, unsigned n, float *low, float *high);
+
+/* What does not change from tile to tile of one width. */
+typedef struct grid_width {
+    float reciprocal; /* of the last code; rounding stochastically a little more */
+    float reach;      /* how many steps above the zero point a value may lie */
+    uint32_t up;      /* added to the pattern of a step before it is cut to 9 significant bits */
+    unsigned last;    /* code */
+} grid_width_t;
+
+grid_width_t grid_width(unsigned bits, tah_rounding_t rounding);
 
 /*
- * The finest grid at a width of bits that covers low..high: nothing is nearer to a value beyond the
- * last one, and with slack 0, nothing is beyond it (1: it may be, by less than half a step). unit
- * is log2 of the unit of low and high, order that of the transform (0: none). *shift is log2 of the
- * grid's unit in that unit. false: no grid of the format does.
+ * The smallest step relative to a zero point, so that the zero point is less than 2^22 units even
+ * when its magnitude has been rounded up to 11 bits.
  */
-bool grid_fit(int32_t low, int32_t high, unsigned bits, unsigned slack, int unit, unsigned order,
-              tile_grid_t *grid, unsigned *shift);
+#define GRID_STEP_LEAST (0x1p-13f * (1 + 0x1p-10f))
+#define GRID_STEP_DROP 0x7fffu  /* bits of a step's pattern that are not stored */
+#define GRID_ZERO_DROP 0x1fffu  /* of a zero point's, in units */
+#define GRID_RECORD_EXPONENT 7  /* exponent field of a record, less that of the step */
+
+/* A grid in float32. */
+typedef struct grid_fit {
+    float zero, step; /* in the unit of the tile's values */
+    float zero_units; /* zero / unit of the grid, an integer */
+} grid_fit_t;
+
+/* The grid at a width of values from low to high, not both 0; steps are not below least. */
+grid_fit_t grid_fit(float low, float high, const grid_width_t *width, float least);
+
+/*
+ * The record of a grid whose values were multiplied by 2^scale and are the sums of a transform of
+ * 2^order elements (0: none). false: the format has no such grid.
+ */
+bool grid_record(const grid_fit_t *fit, unsigned bits, int scale, unsigned order,
+                 uint32_t *record);
 
 /*
  * Exponents of grids whose values are normal float32 numbers, rotated or not: no value can be
@@ -55,21 +114,9 @@ bool grid_fit(int32_t low, int32_t high, unsigned bits, unsigned slack, int unit
 bool grid_bounded(const tile_grid_t *grid, unsigned bits, unsigned order);
 
 /*
- * A record: mantissa in bits 0..7, exponent 8..15, zero point 16..25 and 26..29, rotated 30, sign of
- * the zero point 31.
+ * Takes a record apart: mantissa in bits 0..7, exponent 8..15, zero point 16..25 and 26..29, rotated
+ * 30, sign of the zero point 31. false: it is not that of a tile with codes.
  */
-static inline uint32_t record_pack(const tile_grid_t *grid, bool rotated)
-{
-    const uint32_t magnitude = (uint32_t)(grid->zero < 0 ? -grid->zero : grid->zero);
-    const unsigned length = bit_length(magnitude);
-    const unsigned field =
-        length < TILE_ZERO_BITS ? 0 : length - TILE_ZERO_BITS + 1; /* 0: no hidden bit */
-    const uint32_t mantissa = (field ? magnitude >> (field - 1) : magnitude) & 1023;
-    return (grid->step - 256u) | (uint32_t)grid->exponent << 8 | mantissa << 16 | field << 26 |
-           (uint32_t)rotated << 30 | (uint32_t)(grid->zero < 0) << 31;
-}
-
-/* false: the record is not that of a tile with codes. */
 static inline bool record_unpack(uint32_t record, tile_grid_t *grid, bool *rotated)
 {
     const unsigned field = record >> 26 & 15;
@@ -81,55 +128,7 @@ static inline bool record_unpack(uint32_t record, tile_grid_t *grid, bool *rotat
     grid->step = 256 + (record & 255);
     grid->zero = record >> 31 ? -magnitude : magnitude;
     *rotated = record >> 30 & 1;
-    return true;
-}
-
-/* 1 / step as a 16-bit fraction of 2^24. */
-static inline uint32_t grid_inverse(uint32_t step)
-{
-    const uint32_t inverse = (1u << 24) / step;
-    return inverse < 65535 ? inverse : 65535;
-}
-
-/* A distance from the zero point in 16 bits: shifted right by shift (left if negative), saturated. */
-static inline uint32_t grid_distance(int32_t distance, int shift)
-{
-    const int64_t scaled =
-        shift >= 0 ? distance >> shift : (int64_t)distance * ((int64_t)1 << -shift);
-    return scaled < 0 ? 0 : scaled > 65535 ? 65535 : (uint32_t)scaled;
-}
-
-/* What is added before the fraction is cut off: a half, to round to nearest. */
-static inline uint32_t grid_half(unsigned bits)
-{
-    return 1u << (14 - bits);
-}
-
-/*
- * The code of a distance. The product has 15 - bits fraction bits, offset as many; the 1 makes up
- * for what the two cut-offs before it lose on average.
- */
-static inline uint8_t grid_code(uint32_t distance, uint32_t inverse, uint32_t offset,
-                                unsigned bits)
-{
-    const unsigned fraction = 15 - bits;
-    uint32_t product = (distance * inverse >> 16) + offset + 1;
-    product = product < 65535 ? product : 65535;
-    const uint32_t code = product >> fraction, last = (1u << bits) - 1;
-    return (uint8_t)(code < last ? code : last);
-}
-
-/*
- * The key of a range in fixed point, relative to the exponent of peak: a floating-point number,
- * exponent of its leading bit, then the bits below.
- */
-static inline uint32_t range_key(uint32_t range, uint32_t peak)
-{
-    if (range == 0)
-        return 0;
-    const unsigned length = bit_length(range);
-    const uint32_t exponent = (peak >> 23 ? peak >> 23 : 1) + length;
-    return exponent << 23 | (range << (TILE_FIXED_BITS + 1 - length) & 0x3fffff) << 1;
+    return grid->exponent != 0;
 }
 
 /*
@@ -151,6 +150,37 @@ static inline uint32_t random_number(uint32_t start, uint32_t i)
     h = (h ^ h >> 15) * 0x85ebca77u;
     h = (h ^ h >> 13) * 0xc2b2ae3du;
     return h ^ h >> 16;
+}
+
+/* --- keys of the allocation (entropy.c) ------------------------------------------------------ */
+
+#define WEIGHT_LANES 16
+
+/* Sums over magnitudes: of those whose index is i modulo WEIGHT_LANES, in the order of indices. */
+typedef struct tile_weight {
+    float mass[WEIGHT_LANES];   /* a */
+    float moment[WEIGHT_LANES]; /* a * WEIGHT_LOG2(a) */
+} tile_weight_t;
+
+/*
+ * log2(a) + 127 + WEIGHT_C0 of a positive normal float: its exponent field plus a cubic of its
+ * mantissa 1..2, to 7e-4; by Horner's rule.
+ */
+#define WEIGHT_C0 2.14494063f
+#define WEIGHT_C1 3.02947821f
+#define WEIGHT_C2 (-1.03925816f)
+#define WEIGHT_C3 0.15544586f
+
+/*
+ * Entropy of the distribution a / sum of a as a key that sorts like it; 0 for all zeros. false: the
+ * sums are so small or large that the elements have to be scaled first, or they are not finite.
+ */
+bool weight_key(const tile_weight_t *weight, uint32_t *key);
+
+/* The key of a range: a float32 pattern, 0 or positive. */
+static inline uint32_t range_key(float low, float high)
+{
+    return float_bits(high - low) & 0x7fffffff;
 }
 
 #endif

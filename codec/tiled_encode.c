@@ -2,6 +2,7 @@
 #include "codec/tiled.h"
 
 #include "codec/bytes.h"
+#include "codec/environment.h"
 #include "codec/kernels.h"
 #include "codec/measure.h"
 
@@ -190,8 +191,9 @@ static void header_write(const tah_params_t *params, const tiled_shape_t *shape,
     store_u32(header->params, params->channels);
 }
 
-tah_status_t tiled_encode(const tah_params_t *params, bool two_widths, tah_hadamard_t hadamard,
-                          const tah_message_t *message, const uint8_t *src, codec_sink_t *sink)
+static tah_status_t encode_payload(const tah_params_t *params, bool two_widths,
+                                   tah_hadamard_t hadamard, const tah_message_t *message,
+                                   const uint8_t *src, codec_sink_t *sink)
 {
     tiled_shape_t shape;
     uint64_t low;
@@ -236,4 +238,15 @@ tah_status_t tiled_encode(const tah_params_t *params, bool two_widths, tah_hadam
     sink->result->tiles_exact = counts.exact;
     header_write(params, &shape, at, sink->header);
     return TAH_OK;
+}
+
+tah_status_t tiled_encode(const tah_params_t *params, bool two_widths, tah_hadamard_t hadamard,
+                          const tah_message_t *message, const uint8_t *src, codec_sink_t *sink)
+{
+    environment_t own;
+    environment_enter(&own);
+    const tah_status_t status =
+        encode_payload(params, two_widths, hadamard, message, src, sink);
+    environment_leave(&own);
+    return status;
 }

@@ -223,7 +223,7 @@ typedef struct floor {
 } floor_t;
 
 static const floor_t floors[] = {
-    {FILL_REAL, TOKENS, CHANNELS, 3.3},     {FILL_GAUSSIAN, 1024, 256, 3.9},
+    {FILL_REAL, TOKENS, CHANNELS, 3.25},    {FILL_GAUSSIAN, 1024, 256, 3.9},
     {FILL_GAUSSIAN, 16, 1024, 3.7},         {FILL_CHANNELS_LARGE, 1024, 256, 8},
     {FILL_CHANNELS_OFFSET, 1024, 200, 4.5}, {FILL_TOKENS_MASSIVE, 1024, 256, 15},
     {FILL_SCATTERED, 1024, 256, 5},

@@ -1,0 +1,16 @@
+/* The AVX-512 kernel. */
+#include "codec/simd_avx512.h"
+
+#include "codec/kernel_vector_encode.h"
+#include "codec/kernel_vector_decode.h"
+#include "codec/kernel_vector_keys.h"
+#include "codec/tahx.h"
+
+const kernel_t kernel_avx512 = {
+    .name = "avx512",
+    .encode = vector_encode,
+    .decode = vector_decode,
+    .entropy = vector_entropy,
+    .range = vector_range,
+    .tahx = &tahx_kernel_scalar,
+};

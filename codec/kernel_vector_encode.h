@@ -1,0 +1,364 @@
+/*
+ * Encoding of runs of tiles by vectors: the body of every kernel but the scalar one, included behind
+ * one of the simd_*.h. Same operations in the same order as in tile.c and tile_math.c, but for
+ * sixteen tiles at once where there is one result a tile. What is rare is left to tile_encode:
+ * constants, values that are not finite, very small and very large tiles, stochastic rounding and
+ * range search.
+ */
+#include "codec/bytes.h"
+#include "codec/convert.h"
+#include "codec/kernels.h"
+#include "codec/tile_math.h"
+
+#define BATCH SIMD_LANES
+#define TILE_VECTORS (TILE_MAX / SIMD_LANES)
+
+/* What does not change within a run; tables are by bits - 1. */
+typedef struct run_setup {
+    const tile_run_t *run;
+    unsigned vectors; /* of a tile, the last perhaps not full */
+    float reciprocal[8], reach[8];
+    uint32_t up; /* see grid_width_t */
+} run_setup_t;
+
+/* Up to sixteen tiles on their way; a bit or an element for each. */
+typedef struct batch {
+    unsigned tiles;
+    unsigned good;    /* the others are left to the reference */
+    unsigned rotated; /* of these */
+    const uint8_t *data[BATCH]; /* floats, whole vectors */
+    uint8_t pivot[BATCH];
+    vf low[BATCH], high[BATCH]; /* of every lane */
+    float lows[BATCH], highs[BATCH], zeros[BATCH], inverses[BATCH];
+    uint32_t records[BATCH];
+    float values[BATCH][TILE_MAX]; /* where data is not the tensor itself */
+} batch_t;
+
+/* A tile as floats in whole vectors, what is behind it filled with its first one. */
+static void tile_widen(const tile_run_t *run, const uint8_t *src, unsigned vectors, float *values)
+{
+    const unsigned n = run->n, whole = n / SIMD_LANES * SIMD_LANES;
+    uint8_t rest[SIMD_LANES * 4] = {0};
+    uint32_t peak;
+    switch (run->job->dtype) {
+    case TAH_BFLOAT16:
+    case TAH_FLOAT16: {
+        const bool brain = run->job->dtype == TAH_BFLOAT16;
+        memcpy(rest, src + 2 * whole, 2 * (n - whole));
+        for (unsigned i = 0; i < vectors; i++) {
+            const uint8_t *at = i * SIMD_LANES < whole ? src + 2 * i * SIMD_LANES : rest;
+            vf_store(values + i * SIMD_LANES, brain ? vf_load_bfloat16(at) : vf_load_float16(at));
+        }
+        break;
+    }
+    case TAH_FLOAT32:
+        memcpy(values, src, 4 * n);
+        break;
+    default:
+        if (!convert_load(run->job->dtype, src, n, (uint32_t *)(void *)values, &peak))
+            values[0] = bits_float(FLOAT_INFINITY_BITS);
+    }
+    for (unsigned i = n; i < vectors * SIMD_LANES; i++)
+        values[i] = values[0];
+}
+
+/*
+ * The extremes of the lanes of a tile. A sum that ends up as zero where all elements are finite, as
+ * NaN where they are not.
+ */
+SIMD vf tile_scan(const uint8_t *data, unsigned vectors, vf *low, vf *high)
+{
+    vf x = vf_load(data);
+    const vf zero = vf_set1(0);
+    vf least = x, most = x, sum = vf_mul(x, zero);
+    UNROLLED
+    for (unsigned i = 1; i < vectors; i++) {
+        x = vf_load(data + i * 64);
+        least = vf_min(least, x);
+        most = vf_max(most, x);
+        sum = vf_fused(x, zero, sum);
+    }
+    *low = least;
+    *high = most;
+    return sum;
+}
+
+/* Whether all elements of a sum of tile_scan are zero. */
+SIMD bool scan_finite(vf sum)
+{
+    return vm_bits(vf_above(vf_set1(1), vf_abs(sum))) == 0xffff;
+}
+
+/* Exactly one magnitude above half of the largest, as tile_pivot has it, of the first n. */
+SIMD bool batch_pivot(const batch_t *batch, unsigned t, unsigned n, unsigned vectors, float half,
+                      unsigned *pivot)
+{
+    const vf limit = vf_set1(half);
+    if (n % SIMD_LANES == 0) {
+        /* First the lanes: nearly always several have one. */
+        const vf largest = vf_max(vf_abs(batch->low[t]), vf_abs(batch->high[t]));
+        const unsigned lanes = vm_bits(vf_above(largest, limit));
+        if (lanes & (lanes - 1))
+            return false;
+    }
+    unsigned above = 0;
+    for (unsigned i = 0; i < vectors; i++) {
+        unsigned lanes = vm_bits(vf_above(vf_abs(vf_load(batch->data[t] + i * 64)), limit));
+        if (n - i * SIMD_LANES < SIMD_LANES)
+            lanes &= (1u << n % SIMD_LANES) - 1;
+        above += (unsigned)__builtin_popcount(lanes);
+        *pivot = lanes ? i * SIMD_LANES + (unsigned)__builtin_ctz(lanes) : *pivot;
+    }
+    return above == 1;
+}
+
+/* The stages of a transform within a vector. */
+SIMD vf vf_hadamard(vf x)
+{
+    return vf_butterfly8(vf_butterfly4(vf_butterfly2(vf_butterfly1(x))));
+}
+
+/* Transforms a tile of pivot into its values; false where it is better as it is. */
+static bool batch_rotate(batch_t *batch, unsigned t, unsigned n, tah_hadamard_t hadamard,
+                         unsigned pivot)
+{
+    const unsigned order = tile_log2(n), coded = 1u << order, vectors = coded / SIMD_LANES;
+    float w[TILE_MAX];
+    vf x[TILE_VECTORS];
+    memcpy(w, batch->data[t], n * sizeof *w);
+    for (unsigned i = n; i < coded; i++)
+        w[i] = 0;
+    const float first = w[0];
+    w[0] = w[pivot];
+    w[pivot] = first;
+    for (unsigned i = 0; i < vectors; i++)
+        x[i] = vf_hadamard(vf_load((const uint8_t *)(w + i * SIMD_LANES)));
+    for (unsigned half = 1; half < vectors; half *= 2)
+        for (unsigned i = 0; i < vectors; i += 2 * half)
+            for (unsigned k = i; k < i + half; k++) {
+                const vf a = x[k], b = x[k + half];
+                x[k] = vf_add(a, b);
+                x[k + half] = vf_sub(a, b);
+            }
+    vf low = x[0], high = x[0];
+    for (unsigned i = 1; i < vectors; i++) {
+        low = vf_min(low, x[i]);
+        high = vf_max(high, x[i]);
+    }
+    const float least = vf_least(low), most = vf_most(high);
+    if (hadamard == TAH_HADAMARD_BEST &&
+        !rotation_shortens(batch->lows[t], batch->highs[t], least, most, order))
+        return false;
+    for (unsigned i = 0; i < vectors; i++)
+        vf_store(batch->values[t] + i * SIMD_LANES, x[i]);
+    batch->data[t] = (const uint8_t *)batch->values[t];
+    batch->lows[t] = least;
+    batch->highs[t] = most;
+    batch->pivot[t] = (uint8_t)pivot;
+    return true;
+}
+
+/* The tiles that have a pivot, transformed. */
+SIMD void batch_rotations(const run_setup_t *setup, batch_t *batch, const float *halves,
+                          unsigned vectors)
+{
+    const unsigned n = setup->run->n;
+    for (unsigned left = batch->good; left; left &= left - 1) {
+        const unsigned t = (unsigned)__builtin_ctz(left);
+        unsigned pivot = 0;
+        if (!batch_pivot(batch, t, n, vectors, halves[t], &pivot))
+            continue;
+        if (n <= SIMD_LANES / 2) /* a transform of less than a vector */
+            batch->good &= ~(1u << t);
+        else if (batch_rotate(batch, t, n, setup->run->job->hadamard, pivot))
+            batch->rotated |= 1u << t;
+    }
+}
+
+/* grid_fit and grid_record of sixteen tiles; those that are not good get anything. */
+SIMD void batch_grids(const run_setup_t *setup, batch_t *batch, vi widths)
+{
+    const vi one = vi_set1(1), drop = vi_set1(GRID_STEP_DROP), fraction = vi_set1(0x7f800000);
+    const vf low = vf_load((const uint8_t *)batch->lows);
+    const vf high = vf_load((const uint8_t *)batch->highs);
+    const vi index = vi_sub(widths, one);
+    const vf reciprocal = vf_look_up(setup->reciprocal, index);
+    const vf reach = vf_look_up(setup->reach, index);
+    const vf least = vf_mul(vf_abs(low), vf_set1(GRID_STEP_LEAST));
+    const vm good = vm_from(batch->good);
+    vf span = vf_sub(high, low), step, units, zero;
+    for (;;) {
+        step = vf_max(vf_mul(span, reciprocal), least);
+        const vi up = vi_add(vf_bits(step), vi_set1(setup->up));
+        const vi cut = vi_sub(up, vi_and(up, drop));
+        /* The unit is 2^-8 of the step's power of two. */
+        const vi power = vi_and(cut, fraction);
+        const vf inverse_unit = vi_bits(vi_sub(vi_set1((127 + 127 + 8) << 23), power));
+        const vf unit = vi_bits(vi_sub(power, vi_set1(8 << 23)));
+        step = vi_bits(cut);
+        const vi whole = vf_bits(vf_floor(vf_mul(low, inverse_unit)));
+        const vi zero_drop = vi_set1(GRID_ZERO_DROP);
+        const vi rounded = vi_add(whole, vi_and(vi_down_signed(whole, 31), zero_drop));
+        /* The sum has no negative zero. */
+        units = vf_add(vi_bits(vi_sub(rounded, vi_and(rounded, zero_drop))), vf_set1(0));
+        zero = vf_mul(units, unit);
+        const vf over = vf_sub(high, zero);
+        const vm short_of = vm_and(vf_above(over, vf_mul(reach, step)), good);
+        if (vm_bits(short_of) == 0)
+            break;
+        span = vf_choose(short_of, over, span);
+    }
+    const vf magnitude = vf_abs(units);
+    const vi field = vi_choose(vf_above(vf_set1(1024), magnitude), vf_nearest(magnitude),
+                               vi_sub(vi_down(vf_bits(magnitude), 13), vi_set1((127 + 9) << 10)));
+    const unsigned order = tile_log2(setup->run->n);
+    const vi turned = vi_choose(vm_from(batch->rotated), vi_set1((1u << 30) - (order << 8)),
+                                vi_set1(0));
+    vi record = vi_add(vi_down(vf_bits(step), 15), vi_set1(GRID_RECORD_EXPONENT << 8));
+    record = vi_add(vi_add(record, turned), vi_up(field, 16));
+    vi_store(batch->records, vi_or(record, vi_and(vf_bits(units), vi_set1(0x80000000u))));
+    vf_store(batch->zeros, zero);
+    vf_store(batch->inverses, vf_div(vf_set1(1), step));
+}
+
+/* The codes of a good tile of coded values as planes; returns the bytes they take. */
+SIMD size_t batch_codes(const batch_t *batch, unsigned t, unsigned coded, unsigned vectors,
+                        unsigned bits, uint8_t *out)
+{
+    const vf zero = vf_set1(batch->zeros[t]), inverse = vf_set1(batch->inverses[t]);
+    const uint8_t *data = batch->data[t];
+    const uint8_t *const start = out;
+    vi codes[TILE_VECTORS + 3];
+    UNROLLED
+    for (unsigned i = 0; i < vectors; i++)
+        codes[i] = vf_nearest(vf_mul(vf_sub(vf_load(data + i * 64), zero), inverse));
+    if (coded % SIMD_LANES)
+        codes[vectors - 1] =
+            vi_choose(vm_from((1u << coded % SIMD_LANES) - 1), codes[vectors - 1], vi_set1(0));
+    codes[vectors] = codes[vectors + 1] = codes[vectors + 2] = vi_set1(0);
+    UNROLLED
+    for (unsigned i = 0; i < vectors; i += 4) {
+        const vb packed = vb_limit(vb_pack(codes[i], codes[i + 1], codes[i + 2], codes[i + 3]),
+                                   (1u << bits) - 1);
+        const unsigned left = coded - i * SIMD_LANES, w = left < 64 ? (left + 7) / 8 : 8;
+        vb_planes(packed, bits, w, out);
+        out += bits * w;
+    }
+    return (size_t)(out - start);
+}
+
+/* A tile of the batch to the stream; returns the bytes used, SIZE_MAX where room is too small. */
+SIMD size_t batch_write(const run_setup_t *setup, batch_t *batch, unsigned t, unsigned vectors,
+                        unsigned bits, uint8_t *out, size_t room, tile_counts_t *counts)
+{
+    const unsigned n = setup->run->n, rotated = batch->rotated >> t & 1;
+    const unsigned coded = rotated ? 1u << tile_log2(n) : n;
+    const size_t bytes = rotated + tile_code_bytes(coded, bits);
+    uint8_t short_of_room[1 + TILE_MAX + SIMD_PLANES];
+    if (room < bytes)
+        return SIZE_MAX;
+    uint8_t *const to = room < bytes + SIMD_PLANES ? short_of_room : out;
+    *to = batch->pivot[t];
+    /* A transform may have turned a ragged tile into a whole one. */
+    if (coded == n)
+        batch_codes(batch, t, n, vectors, bits, to + rotated);
+    else
+        batch_codes(batch, t, coded, coded / SIMD_LANES, bits, to + rotated);
+    if (to != out)
+        memcpy(out, to, bytes);
+    counts->rotated += rotated;
+    return bytes;
+}
+
+/* Everything up to the grids of a batch of tiles at src. */
+SIMD void batch_prepare(const run_setup_t *setup, batch_t *batch, const uint8_t *src,
+                        unsigned vectors)
+{
+    const tile_run_t *run = setup->run;
+    const size_t bytes = (size_t)run->n * run->job->element;
+    const bool direct = run->job->dtype == TAH_FLOAT32 && run->n % SIMD_LANES == 0;
+    float halves[BATCH];
+    vf sum = vf_set1(0);
+    for (unsigned t = 0; t < batch->tiles; t++) {
+        batch->data[t] = src + t * bytes;
+        if (!direct) {
+            tile_widen(run, src + t * bytes, vectors, batch->values[t]);
+            batch->data[t] = (const uint8_t *)batch->values[t];
+        }
+        sum = vf_add(sum, tile_scan(batch->data[t], vectors, &batch->low[t], &batch->high[t]));
+    }
+    for (unsigned t = batch->tiles; t < BATCH; t++) {
+        batch->low[t] = batch->low[0];
+        batch->high[t] = batch->high[0];
+    }
+    const vf low = vf_min_across(batch->low), high = vf_max_across(batch->high);
+    const vf peak = vf_max(vf_abs(low), vf_abs(high));
+    const vm middle = vm_and(vf_above(peak, vf_set1(0x1p-80f - 0x1p-104f)),
+                             vf_above(vf_set1(0x1p81f), peak));
+    batch->good = vm_bits(vm_and(middle, vf_above(high, low))) & (0xffffu >> (BATCH - batch->tiles));
+    batch->rotated = 0;
+    if (!scan_finite(sum))
+        for (unsigned t = 0; t < batch->tiles; t++)
+            if (!scan_finite(tile_scan(batch->data[t], vectors, &batch->low[t], &batch->high[t])))
+                batch->good &= ~(1u << t);
+    vf_store(batch->lows, low);
+    vf_store(batch->highs, high);
+    vf_store(halves, vf_mul(peak, vf_set1(0.5f)));
+    if (run->job->hadamard != TAH_HADAMARD_OFF)
+        batch_rotations(setup, batch, halves, vectors);
+}
+
+SIMD size_t encode_tiles(const run_setup_t *setup, unsigned vectors, const uint8_t *src,
+                         uint8_t *records, uint8_t *out, size_t room, tile_counts_t *counts)
+{
+    const tile_run_t *run = setup->run;
+    const size_t bytes = (size_t)run->n * run->job->element;
+    size_t used = 0;
+    batch_t batch;
+    for (unsigned first = 0; first < run->tiles; first += BATCH) {
+        const uint8_t *const start = src + first * bytes;
+        uint8_t widths[BATCH] = {0};
+        batch.tiles = run->tiles - first < BATCH ? run->tiles - first : BATCH;
+        memcpy(widths, run->widths + first, batch.tiles);
+        batch_prepare(setup, &batch, start, vectors);
+        batch_grids(setup, &batch, vi_bytes(widths));
+        memcpy(records + first * TILE_RECORD, batch.records, batch.tiles * TILE_RECORD);
+        for (unsigned t = 0; t < batch.tiles; t++) {
+            const size_t taken =
+                batch.good >> t & 1
+                    ? batch_write(setup, &batch, t, vectors, widths[t], out + used, room - used,
+                                  counts)
+                    : tile_encode(run->job, run->first + first + t, start + t * bytes, run->n,
+                                  widths[t], records + (first + t) * TILE_RECORD, out + used,
+                                  room - used, counts);
+            if (taken == SIZE_MAX)
+                return SIZE_MAX;
+            used += taken;
+        }
+    }
+    return used;
+}
+
+static size_t vector_encode(const tile_run_t *run, const uint8_t *src, uint8_t *records,
+                            uint8_t *out, size_t room, tile_counts_t *counts)
+{
+    run_setup_t setup = {.run = run, .vectors = (run->n + SIMD_LANES - 1) / SIMD_LANES};
+    if (run->job->rounding != TAH_ROUND_NEAREST || run->job->search)
+        return kernel_scalar.encode(run, src, records, out, room, counts);
+    for (unsigned bits = 2; bits <= 8; bits++) {
+        const grid_width_t width = grid_width(bits, TAH_ROUND_NEAREST);
+        setup.reciprocal[bits - 1] = width.reciprocal;
+        setup.reach[bits - 1] = width.reach;
+        setup.up = width.up;
+    }
+    switch (setup.vectors) {
+    case 1:
+        return encode_tiles(&setup, 1, src, records, out, room, counts);
+    case 2:
+        return encode_tiles(&setup, 2, src, records, out, room, counts);
+    case 4:
+        return encode_tiles(&setup, 4, src, records, out, room, counts);
+    default:
+        return encode_tiles(&setup, setup.vectors, src, records, out, room, counts);
+    }
+}
