@@ -7,6 +7,7 @@
 #include "codec/tah.h"
 #include "shim/buffers.h"
 #include "shim/shim.h"
+#include "shim/trace.h"
 
 #define BUFFERS_GRAIN 4096        /* capacities are multiples of this, bytes */
 #define BUFFERS_SHRINK_LEAST 65536 /* less than this is not worth giving back */
@@ -48,12 +49,15 @@ buffer_t *buffers_take(size_t bytes)
     shim_lock(&buffers_mutex);
     buffer_t *buffer = buffers_find(capacity);
     shim_unlock(&buffers_mutex);
-    if (buffer != NULL)
+    if (buffer != NULL) {
+        buffer->flight = 0;
         return buffer;
+    }
     buffer = malloc(sizeof *buffer + capacity);
     if (buffer == NULL)
         return NULL;
     buffer->bytes = capacity;
+    buffer->flight = 0;
     shim_lock(&buffers_mutex);
     buffers_account(capacity, 0);
     shim_unlock(&buffers_mutex);
@@ -80,6 +84,8 @@ void buffers_give(buffer_t *buffer)
 {
     if (buffer == NULL)
         return;
+    if (UNLIKELY(buffer->flight != 0))
+        trace_arrived(buffer->flight);
     memset(buffer->data, 0, TAH_KEY_BYTES);
     buffer->older = NULL;
     shim_lock(&buffers_mutex);

@@ -15,7 +15,10 @@
 
 typedef struct buffer {
     size_t bytes;         /* capacity */
-    struct buffer *older; /* in the list of kept buffers */
+    union {
+        struct buffer *older; /* while it is kept: the next in the list */
+        uint64_t flight;      /* while it is taken: of a frame on its way, see trace.h; or 0 */
+    };
     unsigned char data[]; /* aligned to 16 bytes */
 } buffer_t;
 

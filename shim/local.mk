@@ -8,7 +8,7 @@ libtahmpi_la_SOURCES = \
 	%D%/mpi_calls.def %D%/mpi_header.h %D%/report.c %D%/report.h %D%/report_figures.h \
 	%D%/report_write.c %D%/requests.c %D%/requests.h %D%/restore.c %D%/settings.c %D%/settings.h \
 	%D%/shim.c %D%/shim.h %D%/stash.c %D%/stash.h %D%/stash_receive.c %D%/thread.c %D%/thread.h \
-	%D%/traffic.c %D%/traffic.h %D%/traffic_write.c %D%/types.c %D%/types.h %D%/types_pack.c \
+	%D%/trace.c %D%/trace.h %D%/traffic.c %D%/traffic.h %D%/traffic_write.c %D%/types.c %D%/types.h %D%/types_pack.c \
 	%D%/warmup.c %D%/warmup.h %D%/watch.c %D%/watch.h %D%/watchdog.c %D%/watchdog.h %D%/wrap.h \
 	%D%/wrap_init.c %D%/wrap_objects.c %D%/wrap_persistent.c %D%/wrap_probe.c %D%/wrap_recv.c \
 	%D%/wrap_request.c %D%/wrap_send.c %D%/wrap_sendrecv.c %D%/wrap_wait.c %D%/wrappers.c

@@ -12,6 +12,7 @@
 #include "shim/log.h"
 #include "shim/message.h"
 #include "shim/report.h"
+#include "shim/trace.h"
 #include "shim/warmup.h"
 #include "shim/watch.h"
 
@@ -172,6 +173,9 @@ bool message_encode(const void *buf, MPI_Count count, MPI_Datatype datatype, int
         return false;
     }
     report_sent(c.rule, c.message.direction, c.message.bytes, report_clock() - before, &encoded);
+    if (UNLIKELY(shim.trace))
+        frame->flight = trace_encoded(
+            before, &(traced_t){c.rule, dest, tag, c.message.bytes, encoded.frame_bytes});
     out->buffer = frame;
     out->count = (MPI_Count)(encoded.frame_bytes / c.type->base_bytes);
     out->type = c.type->base;

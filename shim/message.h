@@ -11,6 +11,7 @@
 
 #include "shim/buffers.h"
 #include "shim/mpi_header.h"
+#include "shim/report.h"
 #include "shim/shim.h"
 #include "shim/types.h"
 
@@ -57,7 +58,16 @@ typedef struct incoming {
     MPI_Datatype datatype;
     type_t *type; /* held, see incoming_open */
     MPI_Comm comm;
+    uint64_t posted; /* report_clock, if messages are traced; else 0 */
 } incoming_t;
+
+/* A receive about to be posted; its type is to be looked up. */
+static inline incoming_t incoming_of(void *buf, MPI_Count count, MPI_Datatype datatype,
+                                     MPI_Comm comm)
+{
+    return (incoming_t){.buf = buf, .count = count, .datatype = datatype, .comm = comm,
+                        .posted = UNLIKELY(shim.trace) ? report_clock() : 0};
+}
 
 /* The most bytes the receive can take; type must have been looked up. */
 size_t incoming_capacity(const incoming_t *in);

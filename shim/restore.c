@@ -10,6 +10,7 @@
 #include "shim/log.h"
 #include "shim/message.h"
 #include "shim/report.h"
+#include "shim/trace.h"
 
 size_t incoming_capacity(const incoming_t *in)
 {
@@ -135,6 +136,10 @@ static int restore_frame(const incoming_t *in, const void *data, size_t bytes, M
         found = restore_decode(in, data, bytes, &frame, &rc);
     if (found == TAH_OK) {
         report_received(frame.rule, frame.tensor_bytes, report_clock() - before);
+        if (UNLIKELY(shim.trace))
+            trace_decoded(in->posted, before,
+                          &(traced_t){frame.rule, status->MPI_SOURCE, status->MPI_TAG,
+                                      frame.tensor_bytes, bytes});
         size_t capacity = incoming_capacity(in);
         status_set_bytes(status, frame.tensor_bytes < capacity ? frame.tensor_bytes : capacity);
         return rc;

@@ -13,6 +13,8 @@
 #define SETTINGS_THREADS_MAX 256
 #define SETTINGS_DUMP 4
 #define SETTINGS_DUMP_MAX 1000
+#define SETTINGS_TRACE 65536
+#define SETTINGS_TRACE_MAX 16777216 /* 1 GiB of events */
 
 /* The variable's value, or NULL where it is unset or empty. */
 static const char *settings_get(const char *name)
@@ -94,22 +96,22 @@ static int settings_report(settings_t *settings, char *why, size_t why_bytes)
     return 0;
 }
 
-/* FOLDER or FOLDER:N; what follows the last colon is a number only if it is all digits. */
-static int settings_dump(settings_t *settings, char *why, size_t why_bytes)
+/* PATH or PATH:N; what follows the last colon is a number only if it is all digits. */
+static int settings_counted(const char *name, char *path, size_t path_bytes, uint32_t *count,
+                            uint32_t most, char *why, size_t why_bytes)
 {
-    settings->dump_count = SETTINGS_DUMP;
-    if (settings_text("TAHMPI_DUMP", settings->dump, sizeof settings->dump, why, why_bytes))
+    if (settings_text(name, path, path_bytes, why, why_bytes))
         return -1;
-    char *colon = strrchr(settings->dump, ':');
+    char *colon = strrchr(path, ':');
     if (colon == NULL || colon[1] == '\0' || strspn(colon + 1, "0123456789") != strlen(colon + 1))
         return 0;
-    unsigned long count = strtoul(colon + 1, NULL, 10);
-    if (count < 1 || count > SETTINGS_DUMP_MAX || colon == settings->dump) {
-        snprintf(why, why_bytes, "TAHMPI_DUMP=%s: must be FOLDER or FOLDER:N, N from 1 to %d",
-                 settings->dump, SETTINGS_DUMP_MAX);
+    unsigned long number = strtoul(colon + 1, NULL, 10);
+    if (number < 1 || number > most || colon == path) {
+        snprintf(why, why_bytes, "%s=%s: must be a path or PATH:N, N from 1 to %u", name, path,
+                 most);
         return -1;
     }
-    settings->dump_count = (uint32_t)count;
+    *count = (uint32_t)number;
     *colon = '\0';
     return 0;
 }
@@ -118,12 +120,16 @@ int settings_read(settings_t *settings, char *why, size_t why_bytes)
 {
     memset(settings, 0, sizeof *settings);
     settings->timeout = SETTINGS_TIMEOUT;
+    settings->dump_count = SETTINGS_DUMP;
+    settings->trace_count = SETTINGS_TRACE;
     int failed = settings_log(settings, why, why_bytes);
     failed = failed || settings_flag("TAHMPI_DISABLE", &settings->disable, why, why_bytes);
     failed = failed || settings_flag("TAHMPI_OBSERVE", &settings->observe, why, why_bytes);
-    failed = failed || settings_dump(settings, why, why_bytes);
-    failed = failed || settings_text("TAHMPI_TRACE", settings->trace, sizeof settings->trace, why,
-                                     why_bytes);
+    failed = failed || settings_counted("TAHMPI_DUMP", settings->dump, sizeof settings->dump,
+                                        &settings->dump_count, SETTINGS_DUMP_MAX, why, why_bytes);
+    failed = failed ||
+             settings_counted("TAHMPI_TRACE", settings->trace, sizeof settings->trace,
+                              &settings->trace_count, SETTINGS_TRACE_MAX, why, why_bytes);
     failed = failed || settings_report(settings, why, why_bytes);
     failed = failed || settings_number("TAHMPI_TIMEOUT", 1, SETTINGS_TIMEOUT_MAX,
                                        &settings->timeout, why, why_bytes);

@@ -18,12 +18,13 @@ typedef struct settings {
     bool report_table;      /* TAHMPI_REPORT=1: a table on rank 0's stderr */
     uint32_t timeout;       /* TAHMPI_TIMEOUT, seconds that the start-up waits for a rank */
     uint32_t dump_count;    /* samples of each kind of message */
+    uint32_t trace_count;   /* events that a rank keeps */
     uint32_t threads;       /* TAHMPI_THREADS, codec threads; 0: as many as there are cores */
     int32_t log_level;      /* TAHMPI_LOG */
     char isa[16];           /* TAHMPI_ISA; "": the best there is */
     char report[SETTINGS_PATH_BYTES]; /* TAHMPI_REPORT=FILE: JSON; "": none */
     char dump[SETTINGS_PATH_BYTES];   /* TAHMPI_DUMP=FOLDER[:N]; "": none */
-    char trace[SETTINGS_PATH_BYTES];  /* TAHMPI_TRACE=FILE; "": none */
+    char trace[SETTINGS_PATH_BYTES];  /* TAHMPI_TRACE=FILE[:N]; "": none */
     char policy[SETTINGS_PATH_BYTES]; /* TAHMPI_POLICY; "": no policy */
 } settings_t;
 

@@ -25,6 +25,7 @@
 struct shim {
     bool active;  /* frames may travel: the start-up agreement was reached and has rules */
     bool watch;   /* somebody looks at what is sent: watch.h */
+    bool trace;   /* events are noted: trace.h */
     bool threads; /* MPI_THREAD_MULTIPLE: several threads may be inside MPI */
     int rank;     /* in the world of this job, like everything below */
     int size;

@@ -6,6 +6,7 @@
 #include "shim/comms.h"
 #include "shim/log.h"
 #include "shim/report.h"
+#include "shim/trace.h"
 #include "shim/types.h"
 #include "shim/warmup.h"
 #include "shim/watch.h"
@@ -39,6 +40,7 @@ static void init_start(void)
         return;
     init_agreed = true;
     report_start();
+    trace_start();
     if (policy_rule_count(shim.policy) > 0 || shim.settings.observe ||
         shim.settings.dump[0] != '\0')
         init_activate();
@@ -73,6 +75,7 @@ int wrap_finalize(void)
     if (shim.active)
         requests_finalize();
     report_gather();
+    trace_gather();
     agree_end();
     int rc = next.MPI_Finalize();
     if (shim.active)
@@ -89,6 +92,8 @@ int wrap_finalize(void)
 /* A process that ends without MPI_Finalize, or is ended by exit: what it knows is not lost. */
 static void __attribute__((destructor)) init_unload(void)
 {
-    if (init_agreed)
+    if (init_agreed) {
         report_write_own();
+        trace_write_own();
+    }
 }

@@ -158,6 +158,8 @@ int wrap_start(MPI_Request *request)
 {
     int rc = MPI_SUCCESS;
     pending_t *pending = request == NULL ? NULL : requests_find(*request);
+    if (UNLIKELY(shim.trace) && pending != NULL)
+        pending->in.posted = report_clock();
     if (pending == NULL || !persistent_start(pending, &rc))
         rc = next.MPI_Start(request);
     if (pending != NULL && rc == MPI_SUCCESS)

@@ -9,7 +9,7 @@ int wrap_recv(recv_fn *real, bool large, void *buf, MPI_Count count, MPI_Datatyp
               int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     stash_entry_t *entry = source == MPI_PROC_NULL ? NULL : stash_match(comm, source, tag);
-    incoming_t in = {.buf = buf, .count = count, .datatype = datatype, .comm = comm};
+    incoming_t in = incoming_of(buf, count, datatype, comm);
     if (UNLIKELY(entry != NULL)) {
         in.type = types_find(datatype);
         return wrap_done(stash_receive(entry, &in, status, errors_raise));
@@ -60,7 +60,7 @@ int wrap_irecv(irecv_fn *real, bool large, void *buf, MPI_Count count, MPI_Datat
 {
     if (source == MPI_PROC_NULL)
         return real(large, buf, count, datatype, source, tag, comm, request);
-    incoming_t in = {.buf = buf, .count = count, .datatype = datatype, .comm = comm};
+    incoming_t in = incoming_of(buf, count, datatype, comm);
     in.type = types_hold(datatype);
     stash_entry_t *entry = stash_match(comm, source, tag);
     pending_t *pending = NULL;
@@ -95,7 +95,7 @@ int wrap_mrecv(mrecv_fn *real, bool large, void *buf, MPI_Count count, MPI_Datat
     stash_entry_t *entry = stash_message_take(*message);
     if (LIKELY(entry == NULL))
         return wrap_done(real(large, buf, count, datatype, message, status));
-    incoming_t in = {.buf = buf, .count = count, .datatype = datatype, .comm = entry->comm};
+    incoming_t in = incoming_of(buf, count, datatype, entry->comm);
     in.type = types_find(datatype);
     *message = MPI_MESSAGE_NULL;
     return wrap_done(stash_receive(entry, &in, status, errors_raise_request));
@@ -110,8 +110,8 @@ int wrap_imrecv(imrecv_fn *real, bool large, void *buf, MPI_Count count, MPI_Dat
     pending_t *pending = pending_new(PENDING_RECV);
     if (pending == NULL)
         return errors_raise_request(entry->comm, MPI_ERR_NO_MEM);
-    pending->in = (incoming_t){.buf = buf, .count = count, .datatype = datatype,
-                               .type = types_hold(datatype), .comm = entry->comm};
+    pending->in = incoming_of(buf, count, datatype, entry->comm);
+    pending->in.type = types_hold(datatype);
     *message = MPI_MESSAGE_NULL;
     bool tracked;
     int rc = stash_ireceive(entry, pending, request, &tracked);

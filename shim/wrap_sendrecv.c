@@ -104,7 +104,7 @@ int wrap_sendrecv(sendrecv_fn *real, bool large, const void *sendbuf, MPI_Count 
         return wrap_done(real(large, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
                               recvcount, recvtype, source, recvtag, comm, status));
     half_t half = half_open(sendbuf, sendcount, sendtype, dest, sendtag, comm, large);
-    incoming_t in = {.buf = recvbuf, .count = recvcount, .datatype = recvtype, .comm = comm};
+    incoming_t in = incoming_of(recvbuf, recvcount, recvtype, comm);
     int rc;
     if (UNLIKELY(wrap_must_part())) {
         rc = wrap_sendrecv_apart(large, &half, &in, source, recvtag, status);
@@ -125,7 +125,7 @@ int wrap_sendrecv_replace(sendrecv_replace_fn *real, bool large, void *buf, MPI_
                           MPI_Comm comm, MPI_Status *status)
 {
     half_t half = half_open(buf, count, datatype, dest, sendtag, comm, large);
-    incoming_t in = {.buf = buf, .count = count, .datatype = datatype, .comm = comm};
+    incoming_t in = incoming_of(buf, count, datatype, comm);
     MPI_Status own;
     MPI_Status *got = status == MPI_STATUS_IGNORE ? &own : status;
     int rc;
@@ -205,7 +205,7 @@ int wrap_isendrecv(__typeof__(call_MPI_Isendrecv) *real, bool large, const void 
                    MPI_Comm comm, MPI_Request *request)
 {
     half_t half = half_open(sendbuf, sendcount, sendtype, dest, sendtag, comm, large);
-    incoming_t in = {.buf = recvbuf, .count = recvcount, .datatype = recvtype, .comm = comm};
+    incoming_t in = incoming_of(recvbuf, recvcount, recvtype, comm);
     stash_entry_t *entry = source == MPI_PROC_NULL ? NULL : stash_match(comm, source, recvtag);
     if (UNLIKELY(entry != NULL))
         return wrap_isendrecv_stashed(entry, &half, &in, request);
@@ -223,7 +223,7 @@ int wrap_isendrecv_replace(__typeof__(call_MPI_Isendrecv_replace) *real, bool la
                            int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     half_t half = half_open(buf, count, datatype, dest, sendtag, comm, large);
-    incoming_t in = {.buf = buf, .count = count, .datatype = datatype, .comm = comm};
+    incoming_t in = incoming_of(buf, count, datatype, comm);
     stash_entry_t *entry = source == MPI_PROC_NULL ? NULL : stash_match(comm, source, recvtag);
     if (UNLIKELY(entry != NULL))
         return wrap_isendrecv_stashed(entry, &half, &in, request);
