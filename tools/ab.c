@@ -39,7 +39,8 @@ static const struct argp_option options[] = {
     {"csv", AB_CSV, "FILE", 0, "write one line a run", 1},
     {"plot", AB_PLOT, "FILE", 0, "draw speed-up against link, and the metrics (.svg or .png)", 1},
     {"timeout", AB_TIMEOUT, "SECONDS", 0, "end a run that takes longer", 2},
-    {"mpiexec", AB_MPIEXEC, "COMMAND", 0, "launcher, with options [$MPIEXEC or " TAH_MPIEXEC "]", 2},
+    {"mpiexec", AB_MPIEXEC, "COMMAND", 0,
+     "launcher, without --link with options too [$MPIEXEC or " TAH_MPIEXEC "]", 2},
     {"library", AB_LIBRARY, "FILE", 0, "libtahmpi.so [the one that belongs to this command]", 2},
     {"slownet", AB_SLOWNET, "FILE", 0, "slownet [the one that belongs to this command]", 2},
     {0},
@@ -183,8 +184,9 @@ static bool run_one(ab_t *ab, int link, int variant, int run)
     if (!sample->done) {
         ab->failed = true;
         complain(ab, link, variant, run, &sample->job);
-        /* slownet's word for hosts that cannot be made: no other run will do better. */
-        return !(job.link != NULL && sample->job.status == 125);
+        /* Hosts cannot be made (slownet's word for it), or the launcher is not there: no other run
+         * will do better. */
+        return sample->job.status != (job.link != NULL ? 125 : 127);
     }
     ab_sample_read(ab, sample, job.policy != NULL);
     return true;

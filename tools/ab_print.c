@@ -58,9 +58,9 @@ static void print_row(const run_report_t *report, const run_row_t *row)
     printf("  %-20.20s %-4s %9.0f %11.2f %10.2f %7.2f %8.2f%% %8s", row->rule,
            row->up ? "up" : "down", row->messages, row->tensor_bytes / 1e6, row->wire_bytes / 1e6,
            ratio, 100 * row->encode_seconds / (report->seconds * report->ranks), sqnr);
-    if (row->raw_messages > 0)
-        printf("  raw: %s", row->raw);
     putchar('\n');
+    if (row->raw_messages > 0)
+        printf("    raw: %.2f MB in messages: %s\n", row->raw_bytes / 1e6, row->raw);
 }
 
 static void print_report(const ab_t *ab, int link, int variant)

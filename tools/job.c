@@ -182,9 +182,23 @@ static void job_words(const job_setup_t *setup, const job_t *job, const char *re
         words_add(words, *word);
 }
 
-static void __attribute__((noreturn)) job_child(char **words, int output)
+/* What is set where the command is called must not reach the runs, least of all the plain ones. */
+static void job_environment(const job_setup_t *setup)
+{
+    static const char *const ours[] = {"TAHMPI_POLICY", "TAHMPI_REPORT", "TAHMPI_DISABLE",
+                                       "TAHMPI_OBSERVE", "TAHMPI_DUMP", "TAHMPI_TRACE"};
+    const char *preload = getenv("LD_PRELOAD");
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        unsetenv(ours[i]);
+    if (preload != NULL && strstr(preload, "libtahmpi") != NULL)
+        unsetenv("LD_PRELOAD");
+    setenv("MPIEXEC", setup->mpiexec, 1); /* slownet's launcher */
+}
+
+static void __attribute__((noreturn)) job_child(const job_setup_t *setup, char **words, int output)
 {
     setpgid(0, 0);
+    job_environment(setup);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
@@ -255,7 +269,7 @@ bool job_run(const job_setup_t *setup, const job_t *job, job_result_t *result)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0)
-        job_child(words.list, output);
+        job_child(setup, words.list, output);
     close(output);
     if (child > 0) {
         setpgid(child, child);
