@@ -8,6 +8,7 @@ include $(top_srcdir)/tests/policy/local.mk
 include $(top_srcdir)/tests/python/local.mk
 include $(top_srcdir)/tests/shim/local.mk
 include $(top_srcdir)/tests/device/local.mk
+include $(top_srcdir)/tests/doc/local.mk
 include $(top_srcdir)/tests/examples/local.mk
 include $(top_srcdir)/tests/fortran/local.mk
 include $(top_srcdir)/tests/tools/local.mk

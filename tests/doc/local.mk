@@ -1,0 +1,2 @@
+TESTS += %D%/man.tap
+EXTRA_DIST += %D%/man.tap
