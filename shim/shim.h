@@ -95,6 +95,14 @@ static inline void status_give(MPI_Status *status, const MPI_Status *got)
     status->MPI_ERROR = error;
 }
 
+/* MPICH's MPI_Sendrecv_replace sets MPI_ERROR, where MPI_Sendrecv leaves it alone. */
+static inline void status_replaced(MPI_Status *status, int rc)
+{
+#ifndef OPEN_MPI
+    status->MPI_ERROR = rc;
+#endif
+}
+
 /*
  * Whether errors of the wait and test families, and of receives of matched messages, go to the
  * handler of the communicator (Open MPI) or to that of MPI_COMM_WORLD (MPICH).

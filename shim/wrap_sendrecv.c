@@ -1,7 +1,6 @@
 /* Combined calls. */
 #include "config.h"
 
-
 #include "shim/comms.h"
 #include "shim/errors.h"
 #include "shim/stash.h"
@@ -130,13 +129,16 @@ int wrap_sendrecv_replace(sendrecv_replace_fn *real, bool large, void *buf, MPI_
     MPI_Status *got = status == MPI_STATUS_IGNORE ? &own : status;
     int rc;
     if (UNLIKELY(wrap_must_part()) && half_detach(&half) == MPI_SUCCESS) {
-        rc = wrap_sendrecv_apart(large, &half, &in, source, recvtag, status);
+        rc = wrap_sendrecv_apart(large, &half, &in, source, recvtag, got);
+        status_replaced(got, rc);
+    } else if (half.out.buffer != NULL) {
+        rc = call_MPI_Sendrecv(large, half.buf, half.count, half.datatype, dest, sendtag, buf,
+                               count, datatype, source, recvtag, comm, got);
+        in.type = types_find(datatype);
+        rc = wrap_sendrecv_received(&in, source, rc, got);
+        status_replaced(got, rc);
     } else {
-        if (half.out.buffer != NULL)
-            rc = call_MPI_Sendrecv(large, half.buf, half.count, half.datatype, dest, sendtag, buf,
-                                   count, datatype, source, recvtag, comm, got);
-        else
-            rc = real(large, buf, count, datatype, dest, sendtag, source, recvtag, comm, got);
+        rc = real(large, buf, count, datatype, dest, sendtag, source, recvtag, comm, got);
         in.type = types_find(datatype);
         rc = wrap_sendrecv_received(&in, source, rc, got);
     }

@@ -249,6 +249,8 @@ static void too_early(void)
     MPI_Status statuses[3];
     int flag, index, count, indices[3];
     float *received = mt_alloc(8000), *sent = mt_alloc_sealed(2000, MT_FLOAT, 5);
+    for (int i = 0; i < 3; i++)
+        mt_status_clear(&statuses[i]);
     MPI_Irecv(received, 2000, MPI_FLOAT, mt_left, 1, MPI_COMM_WORLD, &requests[1]);
     MPI_Test(&requests[1], &flag, &statuses[0]);
     mt_say("early Test flag %d", flag);
