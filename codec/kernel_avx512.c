@@ -12,5 +12,5 @@ const kernel_t kernel_avx512 = {
     .decode = vector_decode,
     .entropy = vector_entropy,
     .range = vector_range,
-    .tahx = &tahx_kernel_scalar,
+    .tahx = &tahx_kernel_avx512,
 };

@@ -145,6 +145,17 @@ static inline unsigned tahx_run_tiles(const tahx_run_t *run)
     return (run->n + run->shape->tile - 1) / run->shape->tile;
 }
 
+/* Whether no value of the run can be subnormal or beyond the largest finite number. */
+static inline bool tahx_run_plain(const tahx_run_t *run)
+{
+    const tahx_shape_t *shape = run->shape;
+    const int unit = shape->tile_exponent - TAHX_LEVEL_BITS;
+    const int low = unit < shape->mean_exponent ? unit : shape->mean_exponent;
+    const int coded = shape->tile_exponent + 15 + 5 + 11, mean = shape->mean_exponent + 15;
+    const int high = (coded > mean ? coded : mean) + 1;
+    return low + run->exponent >= -126 && high + run->exponent < 127;
+}
+
 /* A run from a tensor; the next by tahx_next. Start with all zero but shape, dtype and element. */
 typedef struct tahx_cursor {
     tahx_run_t run;
@@ -187,6 +198,7 @@ typedef struct tahx_kernel {
 
 extern const tahx_kernel_t tahx_kernel_scalar;
 extern const tahx_kernel_t tahx_kernel_avx2;
+extern const tahx_kernel_t tahx_kernel_avx512;
 
 /* One tile of a run as the reference does it; at is the number of its first element in the run. */
 size_t tahx_tile_encode(const tahx_run_t *run, const uint8_t *src, unsigned at, unsigned n,

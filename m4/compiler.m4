@@ -3,7 +3,7 @@
 AC_DEFUN([TAH_INSTRUCTION_SETS], [
 tah_kernels=
 TAH_KERNEL([AVX2], [avx2], [-mavx2 -mfma -mf16c -mbmi2])
-TAH_KERNEL([AVX512], [avx512], [-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mgfni -mavx2 -mfma -mf16c -mbmi2])
+TAH_KERNEL([AVX512], [avx512], [-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512vnni -mgfni -mavx2 -mfma -mf16c -mbmi2])
 ])
 
 # TAH_KERNEL(NAME, name, flags)
