@@ -6,21 +6,26 @@
 
 #include "tools/ab.h"
 
-static void print_metric(const ab_t *ab, int link, int variant, int metric)
+/* The last value of a metric, of each variant, and its difference from the plain one. */
+static void print_metric(const ab_t *ab, int link, int metric)
 {
-    double values[AB_RUNS_MOST], plain[AB_RUNS_MOST];
-    size_t count = ab_last_values(ab, link, variant, metric, values);
+    double plain[AB_RUNS_MOST], values[AB_RUNS_MOST];
     size_t plain_count = ab_last_values(ab, link, 0, metric, plain);
-    char text[32] = "-", change[16] = "";
-    if (count > 0) {
-        double median = statistics_spread(values, count).median;
-        snprintf(text, sizeof text, "%.5g", median);
-        if (variant > 0 && plain_count > 0) {
-            double base = statistics_spread(plain, plain_count).median;
-            snprintf(change, sizeof change, " (%+.2f%%)", 100 * (median - base) / fabs(base));
+    double base = plain_count > 0 ? statistics_spread(plain, plain_count).median : 0;
+    printf("\n%s, last value\n", ab->metrics[metric].text);
+    for (int variant = 0; variant < ab->variant_count; variant++) {
+        size_t count = ab_last_values(ab, link, variant, metric, values);
+        printf("  %-22.22s ", ab_variant_name(ab, variant));
+        if (count == 0) {
+            puts("never seen");
+            continue;
         }
+        double median = statistics_spread(values, count).median;
+        printf("%.5g", median);
+        if (variant > 0 && base != 0)
+            printf(" (%+.2f%%)", 100 * (median - base) / fabs(base));
+        putchar('\n');
     }
-    printf(" %12s%-10s", text, change);
 }
 
 static void print_variant(const ab_t *ab, int link, int variant)
@@ -44,8 +49,6 @@ static void print_variant(const ab_t *ab, int link, int variant)
         printf(" %8.0f", (double)latest->job.peak_kib / 1024);
     else
         printf(" %8s", "-");
-    for (int m = 0; m < ab->metric_count; m++)
-        print_metric(ab, link, variant, m);
     putchar('\n');
 }
 
@@ -109,14 +112,13 @@ void ab_print(const ab_t *ab)
     for (int link = 0; link < ab->link_count; link++) {
         printf("%s== %s, %d ranks, %d run%s each ==\n", link > 0 ? "\n" : "",
                ab_link_name(ab, link), ab->setup.ranks, ab->runs, ab->runs == 1 ? "" : "s");
-        printf("%-22s %-20s %-19s %8s", "", "wall s (range)", "speed-up (95%)", "peak MiB");
-        for (int m = 0; m < ab->metric_count; m++)
-            printf(" %-22.22s", ab->metrics[m].text);
-        putchar('\n');
+        printf("%-22s %-20s %-19s %8s\n", "", "wall s (range)", "speed-up (95%)", "peak MiB");
         for (int variant = 0; variant < ab->variant_count; variant++)
             print_variant(ab, link, variant);
         for (int variant = 1; variant < ab->variant_count; variant++)
             print_verdict(ab, link, variant);
+        for (int m = 0; m < ab->metric_count; m++)
+            print_metric(ab, link, m);
         for (int variant = 1; variant < ab->variant_count; variant++)
             print_report(ab, link, variant);
     }
