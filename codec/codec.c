@@ -213,5 +213,5 @@ tah_status_t tah_decode(const void *frame, size_t bytes, const tah_frame_t *info
     if (header.codec != info->codec || header.dtype != info->dtype || header.count != info->count)
         return TAH_ERR_HEADER;
     return codec_find(header.codec)->decode(&header, (const uint8_t *)frame + TAH_HEADER_BYTES,
-                                            dst);
+                                            pool, dst);
 }

@@ -34,7 +34,8 @@ typedef struct codec_ops {
     tah_status_t (*header)(const frame_header_t *header);
 
     /* Decodes the payload of a header that the function above accepted. */
-    tah_status_t (*decode)(const frame_header_t *header, const uint8_t *payload, uint8_t *dst);
+    tah_status_t (*decode)(const frame_header_t *header, const uint8_t *payload, tah_pool_t *pool,
+                           uint8_t *dst);
 } codec_ops_t;
 
 extern const codec_ops_t codec_tah;

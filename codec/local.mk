@@ -8,6 +8,7 @@ libcodec_la_SOURCES = \
 	%D%/codec.h %D%/codec.c %D%/tah.c %D%/uniform.c \
 	%D%/tiled.h %D%/tiled.c %D%/tiled_encode.c %D%/measure.h %D%/measure.c \
 	%D%/tile.h %D%/tile.c %D%/tile_math.h %D%/tile_math.c %D%/entropy.c \
+	%D%/pool.h %D%/pool.c %D%/stream.h %D%/stream.c \
 	%D%/tahx.h %D%/tahx.c %D%/tahx_tables.h %D%/tahx_tables.c %D%/tahx_format.c %D%/tahx_rate.c \
 	%D%/tahx_vectors.h %D%/tahx_vectors.c %D%/tahx_choose.c %D%/tahx_tile.c %D%/tahx_encode.c %D%/tahx_decode.c \
 	%D%/convert.h %D%/convert.c \

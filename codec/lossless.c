@@ -167,7 +167,7 @@ static bool blocks_decode(ZSTD_DCtx *context, const frame_header_t *header, cons
 }
 
 static tah_status_t lossless_decode(const frame_header_t *header, const uint8_t *payload,
-                                    uint8_t *dst)
+                                    tah_pool_t *pool, uint8_t *dst)
 {
     tah_status_t status = TAH_ERR_MEMORY;
     ZSTD_DCtx *context = ZSTD_createDCtx();

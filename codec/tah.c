@@ -51,9 +51,9 @@ static tah_status_t tah_header(const frame_header_t *header)
 }
 
 static tah_status_t tah_decode_payload(const frame_header_t *header, const uint8_t *payload,
-                                       uint8_t *dst)
+                                       tah_pool_t *pool, uint8_t *dst)
 {
-    return tiled_decode(header, true, payload, dst);
+    return tiled_decode(header, true, payload, pool, dst);
 }
 
 const codec_ops_t codec_tah = {

@@ -103,7 +103,10 @@ typedef struct tah_params {
     int level;               /* lossless: zstd level */
 } tah_params_t;
 
-/* Worker threads that encode and decode large messages; made by tah_pool_create. */
+/*
+ * Threads that encode and decode large messages together with the calling one; made by
+ * tah_pool_create. Frames and tensors do not depend on them.
+ */
 typedef struct tah_pool tah_pool_t;
 
 /* What surrounds one message; zero bytes are a valid default for all but the key. */
@@ -221,6 +224,20 @@ tah_status_t tah_frame_read(const void *data, size_t bytes, const uint8_t key[TA
  */
 tah_status_t tah_decode(const void *frame, size_t bytes, const tah_frame_t *info, tah_pool_t *pool,
                         void *dst, size_t capacity);
+
+/*
+ * A pool of this many threads, the calling one included, so that 0 and 1 mean no others; ended by
+ * tah_pool_destroy. NULL: out of memory. They are started by the first message that is large enough
+ * to be worth them (about 1 MiB), as many as the system allows, block all signals, and sleep
+ * between messages; each first calls enter(context, its number from 1), which may bind it to cores,
+ * if enter is not NULL. A pool works for one caller at a time; others, and a forked child, then do
+ * their message alone.
+ */
+tah_pool_t *tah_pool_create(unsigned threads, void (*enter)(void *context, unsigned thread),
+                            void *context);
+
+/* Ends the threads and frees the pool, which no call may be using; NULL is allowed. */
+void tah_pool_destroy(tah_pool_t *pool);
 
 /*
  * Name of the kernel in use: "scalar", "avx2" or "avx512". The best that this processor has, or

@@ -235,7 +235,8 @@ bool tahx_vectors_read(const tahx_shape_t *shape, const uint8_t *payload, tahx_v
 /* As codec_ops_t.encode and .decode. */
 tah_status_t tahx_encode(const tah_params_t *params, const tah_message_t *message,
                          const uint8_t *src, codec_sink_t *sink);
-tah_status_t tahx_decode(const frame_header_t *header, const uint8_t *payload, uint8_t *dst);
+tah_status_t tahx_decode(const frame_header_t *header, const uint8_t *payload, tah_pool_t *pool,
+                         uint8_t *dst);
 
 /* Bytes of payload that a message of count elements may take by its rate. */
 uint64_t tahx_budget(const tah_params_t *params, uint64_t count);

@@ -35,7 +35,8 @@ static tah_status_t stream_decode(const tahx_shape_t *shape, const frame_header_
     return in == end ? TAH_OK : TAH_ERR_PAYLOAD;
 }
 
-tah_status_t tahx_decode(const frame_header_t *header, const uint8_t *payload, uint8_t *dst)
+tah_status_t tahx_decode(const frame_header_t *header, const uint8_t *payload, tah_pool_t *pool,
+                         uint8_t *dst)
 {
     tahx_shape_t shape;
     tahx_vectors_t vectors;

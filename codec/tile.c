@@ -270,6 +270,15 @@ size_t tile_encode(const tile_job_t *job, uint64_t number, const uint8_t *src, u
     return bytes;
 }
 
+size_t tile_stream_bytes(uint32_t record, unsigned n, unsigned bits, unsigned element)
+{
+    if (!record_coded(record))
+        return record < TILE_KIND_COUNT ? tile_special_bytes((tile_kind_t)record, n, element)
+                                        : SIZE_MAX;
+    const bool rotated = record_rotated(record);
+    return rotated + tile_code_bytes(rotated ? 1u << tile_log2(n) : n, bits);
+}
+
 size_t tile_decode(const tile_job_t *job, uint32_t record, const uint8_t *in, size_t room,
                    unsigned n, unsigned bits, uint8_t *dst)
 {
@@ -278,12 +287,12 @@ size_t tile_decode(const tile_job_t *job, uint32_t record, const uint8_t *in, si
     tile_grid_t grid;
     bool rotated;
 
-    if ((record >> 8 & 255) == 0)
+    if (!record_coded(record))
         return tile_special_decode(record, in, room, n, job->element, dst);
     if (!record_unpack(record, &grid, &rotated))
         return SIZE_MAX;
     const unsigned order = tile_log2(n), coded = rotated ? 1u << order : n;
-    const size_t bytes = rotated + tile_code_bytes(coded, bits);
+    const size_t bytes = tile_stream_bytes(record, n, bits, job->element);
     if (room < bytes || (rotated && (job->hadamard == TAH_HADAMARD_OFF || n < 2 || *in >= n)))
         return SIZE_MAX;
     if (!grid_bounded(&grid, bits, rotated ? order : 0))

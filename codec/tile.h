@@ -72,6 +72,12 @@ size_t tile_encode(const tile_job_t *job, uint64_t number, const uint8_t *src, u
                    unsigned bits, uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts);
 
 /*
+ * Bytes of the stream that the tile of this record takes; SIZE_MAX where the record's kind is not
+ * valid. The rest of the record is not checked.
+ */
+size_t tile_stream_bytes(uint32_t record, unsigned n, unsigned bits, unsigned element);
+
+/*
  * Decodes the tile of this record from at most room bytes at in to n elements at dst.
  * Returns the bytes of the stream used; SIZE_MAX where the record is not valid or in ends too
  * soon, with dst undefined.

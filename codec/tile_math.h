@@ -113,6 +113,16 @@ bool grid_record(const grid_fit_t *fit, unsigned bits, int scale, unsigned order
 /* Whether no value that codes on this grid stand for can reach 2^128. */
 bool grid_bounded(const tile_grid_t *grid, unsigned bits, unsigned order);
 
+/* Whether a record is that of a tile with codes; and whether such a tile is rotated. */
+static inline bool record_coded(uint32_t record)
+{
+    return (record >> 8 & 255) != 0;
+}
+static inline bool record_rotated(uint32_t record)
+{
+    return record >> 30 & 1;
+}
+
 /*
  * Takes a record apart: mantissa in bits 0..7, exponent 8..15, zero point 16..25 and 26..29, rotated
  * 30, sign of the zero point 31. false: it is not that of a tile with codes.
@@ -127,7 +137,7 @@ static inline bool record_unpack(uint32_t record, tile_grid_t *grid, bool *rotat
     grid->exponent = record >> 8 & 255;
     grid->step = 256 + (record & 255);
     grid->zero = record >> 31 ? -magnitude : magnitude;
-    *rotated = record >> 30 & 1;
+    *rotated = record_rotated(record);
     return grid->exponent != 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "codec/bytes.h"
 #include "codec/kernels.h"
+#include "codec/stream.h"
 
 bool tiled_shape_init(tiled_shape_t *shape)
 {
@@ -49,25 +50,54 @@ tah_status_t tiled_shape_read(const frame_header_t *header, tiled_shape_t *shape
     return TAH_OK;
 }
 
+tiled_cursor_t tiled_start(const tiled_shape_t *shape, uint64_t first, uint64_t end)
+{
+    const uint64_t row = shape->row_tiles ? first / shape->row_tiles : 0;
+    return (tiled_cursor_t){
+        .end = end,
+        .tile = first,
+        .element = row * shape->row + (first - row * shape->row_tiles) * shape->tile,
+    };
+}
+
 bool tiled_next(const tiled_shape_t *shape, tiled_cursor_t *cursor)
 {
     cursor->tile += cursor->tiles;
     cursor->element += (uint64_t)cursor->tiles * cursor->n;
-    if (cursor->tile == shape->tiles)
+    if (cursor->tile == cursor->end)
         return false;
     /* Without a tail the tiles of one row follow those of the row before. */
-    uint64_t left = shape->tiles - cursor->tile;
+    uint64_t left = cursor->end - cursor->tile;
     cursor->n = shape->tile;
     if (shape->tail) {
-        const uint64_t column = cursor->tile % shape->row_tiles;
-        left = shape->row_tiles - 1 - column;
-        if (left == 0) {
+        const uint64_t whole = shape->row_tiles - 1 - cursor->tile % shape->row_tiles;
+        if (whole == 0) {
             left = 1;
             cursor->n = shape->tail;
+        } else if (whole < left) {
+            left = whole;
         }
     }
     cursor->tiles = left < KERNEL_RUN ? (unsigned)left : KERNEL_RUN;
     return true;
+}
+
+static uint64_t part_tiles(const tiled_shape_t *shape, unsigned element)
+{
+    return POOL_PART_BYTES / (shape->tile * element);
+}
+
+uint64_t tiled_parts(const tiled_shape_t *shape, unsigned element)
+{
+    const uint64_t tiles = part_tiles(shape, element);
+    return shape->tiles / tiles + (shape->tiles % tiles != 0);
+}
+
+tiled_cursor_t tiled_part(const tiled_shape_t *shape, unsigned element, uint64_t part)
+{
+    const uint64_t tiles = part_tiles(shape, element), first = part * tiles;
+    const uint64_t left = shape->tiles - first;
+    return tiled_start(shape, first, first + (left < tiles ? left : tiles));
 }
 
 void tiled_widths(const tiled_shape_t *shape, const uint8_t *map, const tiled_cursor_t *cursor,
@@ -90,8 +120,58 @@ void tiled_widths(const tiled_shape_t *shape, const uint8_t *map, const tiled_cu
     }
 }
 
+/* --- decoding -------------------------------------------------------------------------------- */
+
+typedef struct decoding {
+    const tiled_shape_t *shape;
+    const tile_job_t *job;
+    const uint8_t *records, *map;
+    uint8_t *dst;
+} decoding_t;
+
+static size_t part_bytes(const void *opaque, uint64_t part)
+{
+    const decoding_t *decoding = opaque;
+    const unsigned element = decoding->job->element;
+    uint8_t widths[KERNEL_RUN];
+    size_t sum = 0;
+    tiled_cursor_t cursor = tiled_part(decoding->shape, element, part);
+    while (tiled_next(decoding->shape, &cursor)) {
+        tiled_widths(decoding->shape, decoding->map, &cursor, widths);
+        for (unsigned t = 0; t < cursor.tiles; t++) {
+            const uint8_t *record = decoding->records + (cursor.tile + t) * TILE_RECORD;
+            const size_t bytes = tile_stream_bytes(load_u32(record), cursor.n, widths[t], element);
+            if (bytes == SIZE_MAX)
+                return SIZE_MAX;
+            sum += bytes;
+        }
+    }
+    return sum;
+}
+
+static size_t part_decode(const void *opaque, uint64_t part, const uint8_t *in, const uint8_t *end)
+{
+    const decoding_t *decoding = opaque;
+    const kernel_t *kernel = kernel_get();
+    const tile_job_t *job = decoding->job;
+    uint8_t widths[KERNEL_RUN];
+    size_t used = 0;
+    tiled_cursor_t cursor = tiled_part(decoding->shape, job->element, part);
+    while (tiled_next(decoding->shape, &cursor)) {
+        tiled_widths(decoding->shape, decoding->map, &cursor, widths);
+        const tile_run_t run = {job, cursor.n, cursor.tiles, widths, cursor.tile};
+        const size_t bytes = kernel->decode(
+            &run, decoding->records + cursor.tile * TILE_RECORD, in + used,
+            (size_t)(end - in) - used, decoding->dst + cursor.element * job->element);
+        if (bytes == SIZE_MAX)
+            return SIZE_MAX;
+        used += bytes;
+    }
+    return used;
+}
+
 tah_status_t tiled_decode(const frame_header_t *header, bool rotated, const uint8_t *payload,
-                          uint8_t *dst)
+                          tah_pool_t *pool, uint8_t *dst)
 {
     tiled_shape_t shape;
     const tah_status_t status = tiled_shape_read(header, &shape);
@@ -102,23 +182,21 @@ tah_status_t tiled_decode(const frame_header_t *header, bool rotated, const uint
         .element = (unsigned)tah_dtype_bytes((tah_dtype_t)header->dtype),
         .hadamard = rotated ? TAH_HADAMARD_PUBLISHED : TAH_HADAMARD_OFF,
     };
-    const uint8_t *map = payload + shape.map_start;
-    const uint8_t *const end = payload + header->payload;
-    const uint8_t *in = payload + shape.stream_start;
-    if (shape.map_bits % 8 && in[-1] >> shape.map_bits % 8)
+    decoding_t decoding = {
+        .shape = &shape,
+        .job = &job,
+        .records = payload,
+        .map = payload + shape.map_start,
+        .dst = dst,
+    };
+    const stream_in_t stream = {
+        .start = payload + shape.stream_start,
+        .end = payload + header->payload,
+        .job = &decoding,
+        .measure = part_bytes,
+        .decode = part_decode,
+    };
+    if (shape.map_bits % 8 && stream.start[-1] >> shape.map_bits % 8)
         return TAH_ERR_PAYLOAD;
-    uint8_t widths[KERNEL_RUN];
-    tiled_cursor_t cursor = {0};
-    const kernel_t *kernel = kernel_get();
-    while (tiled_next(&shape, &cursor)) {
-        tiled_widths(&shape, map, &cursor, widths);
-        const tile_run_t run = {&job, cursor.n, cursor.tiles, widths, cursor.tile};
-        const size_t bytes =
-            kernel->decode(&run, payload + cursor.tile * TILE_RECORD, in, (size_t)(end - in),
-                           dst + cursor.element * job.element);
-        if (bytes == SIZE_MAX)
-            return TAH_ERR_PAYLOAD;
-        in += bytes;
-    }
-    return in == end ? TAH_OK : TAH_ERR_PAYLOAD;
+    return stream_decode(&stream, pool, tiled_parts(&shape, job.element));
 }

@@ -38,14 +38,22 @@ bool tiled_shape_init(tiled_shape_t *shape);
 
 /* A run of tiles of equal size, consecutive in the tensor; the next one follows by tiled_next. */
 typedef struct tiled_cursor {
+    uint64_t end;     /* number of the tile that the last run ends before */
     uint64_t tile;    /* number of the run's first tile */
     uint64_t element; /* number of that tile's first element */
     unsigned n;       /* elements a tile */
     unsigned tiles;   /* 0: before the first run */
 } tiled_cursor_t;
 
-/* Moves to the next run; false behind the last. Start with all zero. */
+/* Before the first run of the tiles first to end - 1; end is at most shape->tiles. */
+tiled_cursor_t tiled_start(const tiled_shape_t *shape, uint64_t first, uint64_t end);
+
+/* Moves to the next run; false behind the last. */
 bool tiled_next(const tiled_shape_t *shape, tiled_cursor_t *cursor);
+
+/* The parts that threads do a message's tiles in; and the tiles of one of them. */
+uint64_t tiled_parts(const tiled_shape_t *shape, unsigned element);
+tiled_cursor_t tiled_part(const tiled_shape_t *shape, unsigned element, uint64_t part);
 
 /* The widths of a run's tiles; map is that of the payload, not read without one. */
 void tiled_widths(const tiled_shape_t *shape, const uint8_t *map, const tiled_cursor_t *cursor,
@@ -65,6 +73,6 @@ tah_status_t tiled_encode(const tah_params_t *params, bool two_widths, tah_hadam
 
 /* Decodes a payload; rotated says whether the codec has rotated tiles. */
 tah_status_t tiled_decode(const frame_header_t *header, bool rotated, const uint8_t *payload,
-                          uint8_t *dst);
+                          tah_pool_t *pool, uint8_t *dst);
 
 #endif

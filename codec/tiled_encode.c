@@ -5,6 +5,7 @@
 #include "codec/environment.h"
 #include "codec/kernels.h"
 #include "codec/measure.h"
+#include "codec/stream.h"
 
 #define MILLION 1000000u
 
@@ -111,31 +112,66 @@ bool tiled_bound(const tah_params_t *params, bool two_widths, tah_hadamard_t had
     return true;
 }
 
-/* The sorting keys of all units, four bytes each, to where the records will be. */
-static void keys_find(const tah_params_t *params, const tiled_shape_t *shape, const uint8_t *src,
-                      uint8_t *keys)
+/* The search for sorting keys, four bytes each, where the records will be. */
+typedef struct ranking {
+    const tah_params_t *params;
+    const tiled_shape_t *shape;
+    const uint8_t *src;
+    uint8_t *keys;
+    unsigned element;
+    uint64_t part_rows;
+} ranking_t;
+
+static void part_rank_rows(void *job, pool_part_t *part)
 {
-    const kernel_t *kernel = kernel_get();
-    const size_t element = tah_dtype_bytes(params->dtype);
-    if (shape->map == TILED_MAP_ROWS) {
-        for (uint64_t row = 0; row < shape->rows; row++) {
-            const uint8_t *first = src + row * shape->row * element;
-            store_u32(keys + row * TILE_RECORD,
-                      kernel->entropy(params->dtype, first, shape->row));
-        }
-        return;
+    const ranking_t *ranking = job;
+    const tiled_shape_t *shape = ranking->shape;
+    const uint64_t first = part->number * ranking->part_rows;
+    for (uint64_t row = first; row < shape->rows && row < first + ranking->part_rows; row++) {
+        const uint8_t *src = ranking->src + row * shape->row * ranking->element;
+        store_u32(ranking->keys + row * TILE_RECORD,
+                  kernel_get()->entropy(ranking->params->dtype, src, shape->row));
     }
-    tiled_cursor_t cursor = {0};
-    while (tiled_next(shape, &cursor)) {
+}
+
+static void part_rank_tiles(void *job, pool_part_t *part)
+{
+    const ranking_t *ranking = job;
+    const kernel_t *kernel = kernel_get();
+    const tah_dtype_t dtype = ranking->params->dtype;
+    tiled_cursor_t cursor = tiled_part(ranking->shape, ranking->element, part->number);
+    while (tiled_next(ranking->shape, &cursor)) {
         uint32_t found[KERNEL_RUN];
-        const uint8_t *first = src + cursor.element * element;
-        if (params->allocate == TAH_ALLOCATE_RANGE)
-            kernel->range(params->dtype, first, cursor.n, cursor.tiles, found);
+        const uint8_t *first = ranking->src + cursor.element * ranking->element;
+        if (ranking->params->allocate == TAH_ALLOCATE_RANGE)
+            kernel->range(dtype, first, cursor.n, cursor.tiles, found);
         else
             for (unsigned t = 0; t < cursor.tiles; t++)
-                found[t] = kernel->entropy(params->dtype, first + t * cursor.n * element, cursor.n);
-        memcpy(keys + cursor.tile * TILE_RECORD, found, cursor.tiles * sizeof *found);
+                found[t] = kernel->entropy(dtype, first + t * cursor.n * ranking->element,
+                                           cursor.n);
+        memcpy(ranking->keys + cursor.tile * TILE_RECORD, found, cursor.tiles * sizeof *found);
     }
+}
+
+/* The sorting keys of all units. */
+static void keys_find(const tah_params_t *params, const tiled_shape_t *shape, tah_pool_t *pool,
+                      const uint8_t *src, uint8_t *keys)
+{
+    ranking_t ranking = {
+        .params = params,
+        .shape = shape,
+        .src = src,
+        .keys = keys,
+        .element = (unsigned)tah_dtype_bytes(params->dtype),
+    };
+    if (shape->map == TILED_MAP_TILES) {
+        pool_run(pool, tiled_parts(shape, ranking.element), part_rank_tiles, NULL,
+                 &ranking);
+        return;
+    }
+    ranking.part_rows = POOL_PART_BYTES / (shape->row * ranking.element) + 1;
+    pool_run(pool, (shape->rows - 1) / ranking.part_rows + 1, part_rank_rows, NULL,
+             &ranking);
 }
 
 /*
@@ -191,6 +227,60 @@ static void header_write(const tah_params_t *params, const tiled_shape_t *shape,
     store_u32(header->params, params->channels);
 }
 
+/* An encoding in progress. */
+typedef struct encoding {
+    const tah_params_t *params;
+    const tiled_shape_t *shape;
+    const tile_job_t *job;
+    const uint8_t *src, *map;
+    uint8_t *records;
+    stream_out_t stream;
+} encoding_t;
+
+/* Encodes a part into room bytes at out; the bytes written, SIZE_MAX where room is too small. */
+static size_t part_write(const encoding_t *encoding, uint64_t part, uint8_t *out, size_t room,
+                         tah_encoded_t *own)
+{
+    const kernel_t *kernel = kernel_get();
+    const tile_job_t *job = encoding->job;
+    uint8_t widths[KERNEL_RUN];
+    tile_counts_t counts = {0};
+    size_t used = 0;
+    tiled_cursor_t cursor = tiled_part(encoding->shape, job->element, part);
+    while (tiled_next(encoding->shape, &cursor)) {
+        tiled_widths(encoding->shape, encoding->map, &cursor, widths);
+        const tile_run_t run = {job, cursor.n, cursor.tiles, widths, cursor.tile};
+        const uint8_t *src = encoding->src + cursor.element * job->element;
+        uint8_t *const records = encoding->records + cursor.tile * TILE_RECORD;
+        const size_t bytes = kernel->encode(&run, src, records, out + used, room - used, &counts);
+        if (bytes == SIZE_MAX)
+            return SIZE_MAX;
+        if (own->measured)
+            measure_run(&run, src, records, out + used, bytes, own);
+        for (unsigned t = 0; t < cursor.tiles; t++)
+            own->tiles_high += widths[t] == encoding->params->bits_high;
+        used += bytes;
+    }
+    own->tiles_rotated = counts.rotated;
+    own->tiles_exact = counts.exact;
+    return used;
+}
+
+static void part_encode(void *job, pool_part_t *part)
+{
+    const encoding_t *encoding = job;
+    size_t room;
+    uint8_t *out = stream_out_begin(&encoding->stream, part, &room);
+    part->sums = (tah_encoded_t){.measured = encoding->stream.sink->result->measured};
+    part->bytes = out ? part_write(encoding, part->number, out, room, &part->sums) : SIZE_MAX;
+}
+
+static void part_finish(void *job, pool_part_t *part)
+{
+    encoding_t *encoding = job;
+    stream_out_finish(&encoding->stream, part);
+}
+
 static tah_status_t encode_payload(const tah_params_t *params, bool two_widths,
                                    tah_hadamard_t hadamard, const tah_message_t *message,
                                    const uint8_t *src, codec_sink_t *sink)
@@ -200,7 +290,6 @@ static tah_status_t encode_payload(const tah_params_t *params, bool two_widths,
     const uint64_t count = sink->header->count;
     if (!shape_of(params, two_widths, count, &shape, &low) || shape.stream_start > sink->room)
         return TAH_ERR_SPACE;
-    uint8_t *const records = sink->payload, *const map = records + shape.map_start;
     const tile_job_t job = {
         .dtype = params->dtype,
         .element = (unsigned)tah_dtype_bytes(params->dtype),
@@ -209,34 +298,26 @@ static tah_status_t encode_payload(const tah_params_t *params, bool two_widths,
         .search = params->range_search,
         .random = params->seed ^ message->serial * UINT64_C(0xd6e8feb86659fd93),
     };
+    uint8_t *const records = sink->payload, *const map = records + shape.map_start;
     if (shape.map != TILED_MAP_NONE) {
-        keys_find(params, &shape, src, records);
+        keys_find(params, &shape, message->pool, src, records);
         map_write(records, shape.map_bits, low, map);
     }
-    uint64_t at = shape.stream_start;
-    uint8_t widths[KERNEL_RUN];
-    tile_counts_t counts = {0};
-    tiled_cursor_t cursor = {0};
-    const kernel_t *kernel = kernel_get();
-    while (tiled_next(&shape, &cursor)) {
-        tiled_widths(&shape, map, &cursor, widths);
-        const tile_run_t run = {&job, cursor.n, cursor.tiles, widths, cursor.tile};
-        const uint8_t *first = src + cursor.element * job.element;
-        uint8_t *const own = records + cursor.tile * TILE_RECORD;
-        const size_t bytes =
-            kernel->encode(&run, first, own, sink->payload + at, sink->room - at, &counts);
-        if (bytes == SIZE_MAX)
-            return TAH_ERR_SPACE;
-        if (sink->result->measured)
-            measure_run(&run, first, own, sink->payload + at, bytes, sink->result);
-        for (unsigned t = 0; t < cursor.tiles; t++)
-            sink->result->tiles_high += widths[t] == params->bits_high;
-        at += bytes;
-    }
+    encoding_t encoding = {
+        .params = params,
+        .shape = &shape,
+        .job = &job,
+        .src = src,
+        .map = map,
+        .records = records,
+        .stream = {.sink = sink, .at = shape.stream_start},
+    };
+    pool_run(message->pool, tiled_parts(&shape, job.element), part_encode, part_finish,
+             &encoding);
+    if (atomic_load(&encoding.stream.full))
+        return TAH_ERR_SPACE;
     sink->result->tiles = shape.tiles;
-    sink->result->tiles_rotated = counts.rotated;
-    sink->result->tiles_exact = counts.exact;
-    header_write(params, &shape, at, sink->header);
+    header_write(params, &shape, encoding.stream.at, sink->header);
     return TAH_OK;
 }
 

@@ -34,9 +34,9 @@ static tah_status_t uniform_header(const frame_header_t *header)
 }
 
 static tah_status_t uniform_decode(const frame_header_t *header, const uint8_t *payload,
-                                   uint8_t *dst)
+                                   tah_pool_t *pool, uint8_t *dst)
 {
-    return tiled_decode(header, false, payload, dst);
+    return tiled_decode(header, false, payload, pool, dst);
 }
 
 const codec_ops_t codec_uniform = {

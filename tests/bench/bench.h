@@ -48,6 +48,8 @@ typedef enum contender_kind {
 typedef struct contender {
     const char *spec;   /* "tah allocate=range": a name, and settings as in a policy */
     const char *kernel; /* of our codecs but lossless; "-": of no meaning */
+    unsigned threads;   /* of our codecs */
+    tah_pool_t *pool;
     contender_kind_t kind;
     tah_params_t params;
     double rate; /* zfp: bits a value */
@@ -64,7 +66,7 @@ typedef struct result {
 } result_t;
 
 /*
- * Whether a spec can be used for a tensor; sets all of *contender but the kernel.
+ * Whether a spec can be used for a tensor; sets all of *contender but the kernel and the pool.
  * false: why says why not.
  */
 bool contender_init(contender_t *contender, const char *spec, const tensor_t *tensor, char *why,
@@ -73,7 +75,8 @@ bool contender_init(contender_t *contender, const char *spec, const tensor_t *te
 /* Whether what a spec names is in this build. */
 bool contender_built(const char *spec);
 
-/* Whether the kernel makes a difference. */
+/* Whether it is one of our codecs, which threads can share; and whether the kernel matters too. */
+bool contender_has_threads(const contender_t *contender);
 bool contender_has_kernels(const contender_t *contender);
 
 /* Bytes that an encoding may take. */

@@ -21,7 +21,9 @@
 
 typedef struct options {
     const char *tensors[MOST], *codecs[MOST], *kernels[MOST];
-    size_t tensor_count, codec_count, kernel_count;
+    size_t tensor_count, codec_count, kernel_count, thread_count;
+    unsigned threads[MOST];
+    tah_pool_t *pools[MOST]; /* one for each of the line above */
     tensor_wish_t wish;
     long repeat;
     double seconds; /* after which a contender takes no further turns */
@@ -49,6 +51,7 @@ static const char help[] =
     "  --codec 'NAME KEY=VALUE ...'  a codec and its settings as in a policy; zfp (rate=),\n"
     "                                zstd (level=); may be given several times (default: all)\n"
     "  --kernel NAME                 scalar, avx2 or avx512; several times (default: all here)\n"
+    "  --threads N                   that share a message; several times (default: 1)\n"
     "  --size BYTES                  of generated tensors: 64K, 8M (default), 1G\n"
     "  --channels N                  elements of a token (default: 1024; of a file, its last\n"
     "                                dimension)\n"
@@ -124,6 +127,16 @@ static void add_kernel(options_t *options, const char *name)
     add(options->kernels, &options->kernel_count, name);
 }
 
+static void add_threads(options_t *options, unsigned threads)
+{
+    if (options->thread_count == MOST)
+        die("too many numbers of threads");
+    options->threads[options->thread_count] = threads;
+    options->pools[options->thread_count] = tah_pool_create(threads, NULL, NULL);
+    if (!options->pools[options->thread_count++])
+        die("out of memory");
+}
+
 static double seconds_of(const char *value)
 {
     char *end;
@@ -141,6 +154,8 @@ static void options_complete(options_t *options)
         for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
             if (tah_kernel_select(kernels[i]) == TAH_OK)
                 add(options->kernels, &options->kernel_count, kernels[i]);
+    if (options->thread_count == 0)
+        add_threads(options, 1);
     if (options->codec_count == 0)
         for (size_t i = 0; i < sizeof default_codecs / sizeof *default_codecs; i++)
             add(options->codecs, &options->codec_count, default_codecs[i]);
@@ -151,10 +166,11 @@ static void options_complete(options_t *options)
 
 static void options_read(int argc, char **argv, options_t *options)
 {
-    enum { CODEC = 1, KERNEL, SIZE, CHANNELS, DTYPE, SEED, REPEAT, SECONDS, CSV, HELP };
+    enum { CODEC = 1, KERNEL, THREADS, SIZE, CHANNELS, DTYPE, SEED, REPEAT, SECONDS, CSV, HELP };
     static const struct option known[] = {
         {"codec", required_argument, NULL, CODEC},
         {"kernel", required_argument, NULL, KERNEL},
+        {"threads", required_argument, NULL, THREADS},
         {"size", required_argument, NULL, SIZE},
         {"channels", required_argument, NULL, CHANNELS},
         {"dtype", required_argument, NULL, DTYPE},
@@ -173,6 +189,9 @@ static void options_read(int argc, char **argv, options_t *options)
             break;
         case KERNEL:
             add_kernel(options, optarg);
+            break;
+        case THREADS:
+            add_threads(options, (unsigned)number("threads", optarg, 1, 1024));
             break;
         case SIZE:
             options->wish.bytes = number("size", optarg, 1, UINT64_C(1) << 40);
@@ -232,9 +251,14 @@ static size_t contenders_list(const options_t *options, const tensor_t *tensor,
         if (!contender_init(&contender, options->codecs[i], tensor, why, sizeof why))
             die(why);
         const size_t kernels = contender_has_kernels(&contender) ? options->kernel_count : 1;
-        for (size_t k = 0; k < kernels; k++) {
+        const size_t threads = contender_has_threads(&contender) ? options->thread_count : 1;
+        for (size_t k = 0; k < kernels * threads; k++) {
             if (contender_has_kernels(&contender))
-                contender.kernel = options->kernels[k];
+                contender.kernel = options->kernels[k / threads];
+            if (contender_has_threads(&contender)) {
+                contender.threads = options->threads[k % threads];
+                contender.pool = options->pools[k % threads];
+            }
             if (count == MOST)
                 die("too many codecs");
             contenders[count++] = contender;
@@ -316,5 +340,7 @@ int main(int argc, char **argv)
         tensor_free(&tensor);
         fflush(stdout);
     }
+    for (size_t i = 0; i < options.thread_count; i++)
+        tah_pool_destroy(options.pools[i]);
     return 0;
 }

@@ -16,7 +16,7 @@
 #include <zstd.h>
 #endif
 
-static const tah_message_t message = {.key = "codec_bench key"};
+static const char message_key[TAH_KEY_BYTES] = "codec_bench key";
 
 /* Whether a spec's first word is name. */
 static bool is_named(const char *spec, const char *name)
@@ -90,7 +90,8 @@ static bool number_read(const char *spec, const char *key, double least, double 
 bool contender_init(contender_t *contender, const char *spec, const tensor_t *tensor, char *why,
                     size_t why_bytes)
 {
-    *contender = (contender_t){.spec = spec, .kernel = "-", .kind = CONTENDER_CODEC, .rate = 4};
+    *contender = (contender_t){
+        .spec = spec, .kernel = "-", .kind = CONTENDER_CODEC, .threads = 1, .rate = 4};
     if (is_named(spec, "memcpy")) {
         contender->kind = CONTENDER_MEMCPY;
         return true;
@@ -109,9 +110,14 @@ bool contender_init(contender_t *contender, const char *spec, const tensor_t *te
     return rule_read(contender, tensor, why, why_bytes);
 }
 
+bool contender_has_threads(const contender_t *contender)
+{
+    return contender->kind == CONTENDER_CODEC;
+}
+
 bool contender_has_kernels(const contender_t *contender)
 {
-    return contender->kind == CONTENDER_CODEC && contender->params.codec != TAH_CODEC_LOSSLESS;
+    return contender_has_threads(contender) && contender->params.codec != TAH_CODEC_LOSSLESS;
 }
 
 static bool fail(result_t *result, const char *why)
@@ -124,6 +130,8 @@ static bool codec_encode(const contender_t *contender, const tensor_t *tensor, u
                          size_t room, result_t *result)
 {
     tah_encoded_t encoded;
+    tah_message_t message = {.pool = contender->pool};
+    memcpy(message.key, message_key, sizeof message.key);
     const tah_status_t status =
         tah_encode(&contender->params, &message, tensor->data, tensor->count, out, room, &encoded);
     if (status != TAH_OK)
@@ -134,12 +142,13 @@ static bool codec_encode(const contender_t *contender, const tensor_t *tensor, u
 }
 
 /* As a receiver does it: checksum and all. */
-static bool codec_decode(const tensor_t *tensor, const uint8_t *in, uint8_t *dst, result_t *result)
+static bool codec_decode(const contender_t *contender, const tensor_t *tensor, const uint8_t *in,
+                         uint8_t *dst, result_t *result)
 {
     tah_frame_t info;
-    tah_status_t status = tah_frame_read(in, result->bytes, message.key, &info);
+    tah_status_t status = tah_frame_read(in, result->bytes, (const uint8_t *)message_key, &info);
     if (status == TAH_OK)
-        status = tah_decode(in, result->bytes, &info, NULL, dst, tensor->bytes);
+        status = tah_decode(in, result->bytes, &info, contender->pool, dst, tensor->bytes);
     return status == TAH_OK || fail(result, tah_status_string(status));
 }
 
@@ -238,7 +247,7 @@ bool contender_decode(const contender_t *contender, const tensor_t *tensor, cons
         memcpy(dst, in, tensor->bytes);
         return true;
     case CONTENDER_CODEC:
-        return codec_decode(tensor, in, dst, result);
+        return codec_decode(contender, tensor, in, dst, result);
     case CONTENDER_ZFP:
         return zfp_decode(contender, tensor, in, dst, result);
     case CONTENDER_ZSTD:

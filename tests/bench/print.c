@@ -21,7 +21,7 @@ static double bits_a_value(const tensor_t *tensor, const result_t *result)
 
 void print_csv_head(void)
 {
-    puts("tensor,dtype,tokens,channels,tensor_bytes,codec,kernel,bytes,bits,encode_gbs,"
+    puts("tensor,dtype,tokens,channels,tensor_bytes,codec,kernel,threads,bytes,bits,encode_gbs,"
          "encode_ratio,decode_gbs,decode_ratio,nmse_db,token_nmse_db,rotated,left_out");
 }
 
@@ -31,9 +31,9 @@ void print_csv(const tensor_t *tensor, const contender_t *contenders, const resu
     const double copy = memcpy_seconds(results);
     for (size_t i = 0; i < count; i++) {
         const result_t *result = &results[i];
-        printf("%s,%s,%zu,%u,%zu,%s,%s,", tensor->name, tah_dtype_name(tensor->dtype),
+        printf("%s,%s,%zu,%u,%zu,%s,%s,%u,", tensor->name, tah_dtype_name(tensor->dtype),
                tensor->count / tensor->channels, (unsigned)tensor->channels, tensor->bytes,
-               contenders[i].spec, contenders[i].kernel);
+               contenders[i].spec, contenders[i].kernel, contenders[i].threads);
         if (result->fault[0]) {
             printf(",,,,,,,,,%s\n", result->fault);
             continue;
@@ -53,11 +53,11 @@ void print_table(const tensor_t *tensor, const contender_t *contenders, const re
            "absolute and relative to each token\n",
            tensor->name, tah_dtype_name(tensor->dtype), tensor->count / tensor->channels,
            (unsigned)tensor->channels, (double)tensor->bytes / 0x1p20);
-    printf("%-36s %-7s %8s %6s %8s %6s %7s %8s %8s %8s\n", "codec", "kernel", "encode", "ratio",
-           "decode", "ratio", "bits", "NMSE", "token", "rotated");
+    printf("%-36s %-7s %7s %8s %6s %8s %6s %7s %8s %8s %8s\n", "codec", "kernel", "threads",
+           "encode", "ratio", "decode", "ratio", "bits", "NMSE", "token", "rotated");
     for (size_t i = 0; i < count; i++) {
         const result_t *result = &results[i];
-        printf("%-36s %-7s ", contenders[i].spec, contenders[i].kernel);
+        printf("%-36s %-7s %7u ", contenders[i].spec, contenders[i].kernel, contenders[i].threads);
         if (result->fault[0]) {
             printf("left out: %s\n", result->fault);
             continue;

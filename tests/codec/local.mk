@@ -13,6 +13,7 @@ codec_tests = \
 	%D%/test_roundtrip \
 	%D%/test_special \
 	%D%/test_tahx \
+	%D%/test_threads \
 	%D%/test_types
 check_PROGRAMS += $(codec_tests)
 TESTS += $(codec_tests)
@@ -37,6 +38,8 @@ TESTS += $(codec_tests)
 %C%_test_kernels_LDADD = $(CODEC_TEST_LIBS)
 %C%_test_tahx_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -frounding-math
 %C%_test_tahx_LDADD = $(CODEC_TEST_LIBS)
+%C%_test_threads_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_test_threads_LDADD = $(CODEC_TEST_LIBS)
 
 # The levels of tahx, and the program that they come from.
 TESTS += %D%/tahx_tables.tap
