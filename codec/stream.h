@@ -21,10 +21,10 @@ uint8_t *stream_out_begin(const stream_out_t *stream, const pool_part_t *part, s
 /* The finish of a part: puts it where the one before ends, and adds its sums to sink->result. */
 void stream_out_finish(stream_out_t *stream, const pool_part_t *part);
 
-/* A stream that is read; job holds it, measure and decode are given job. */
+/* A stream that is read; job is given to both functions, which several threads may call. */
 typedef struct stream_in {
     const uint8_t *start, *end;
-    void *job;
+    const void *job;
     /* Bytes that a part has in the stream; SIZE_MAX where it is not valid. */
     size_t (*measure)(const void *job, uint64_t part);
     /* Decodes a part from in up to end; the bytes read, SIZE_MAX where they are not valid. */

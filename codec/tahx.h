@@ -156,12 +156,21 @@ static inline bool tahx_run_plain(const tahx_run_t *run)
     return low + run->exponent >= -126 && high + run->exponent < 127;
 }
 
-/* A run from a tensor; the next by tahx_next. Start with all zero but shape, dtype and element. */
+/* A run from a tensor; the next by tahx_next. */
 typedef struct tahx_cursor {
     tahx_run_t run;
     uint64_t start; /* number of the run's first element */
+    uint64_t end;   /* that of the element which the last run ends before */
     uint64_t row;
 } tahx_cursor_t;
+
+/* Before the first run of the tiles first to end - 1; end is at most shape->tiles. */
+tahx_cursor_t tahx_start(const tahx_shape_t *shape, tah_dtype_t dtype, uint64_t first,
+                         uint64_t end);
+
+/* The parts that threads do a message's tiles in; and the tiles of one of them. */
+uint64_t tahx_parts(const tahx_shape_t *shape, tah_dtype_t dtype);
+tahx_cursor_t tahx_part(const tahx_shape_t *shape, tah_dtype_t dtype, uint64_t part);
 
 /* What channels have, allocated in one piece. */
 typedef struct tahx_vectors {
@@ -173,7 +182,7 @@ typedef struct tahx_vectors {
 bool tahx_vectors_alloc(tahx_vectors_t *vectors, uint32_t channels);
 void tahx_vectors_free(tahx_vectors_t *vectors);
 
-/* Moves to the next run; false behind the last. rows: the exponents of rows, or NULL. */
+/* Moves to the next run; false behind the last; one never crosses rows. rows: the exponents of rows, or NULL. */
 bool tahx_next(tahx_cursor_t *cursor, const tahx_vectors_t *vectors, const uint8_t *rows);
 
 /* What is done to the tiles of a run, once per instruction set; the contract is in kernels.h. */

@@ -157,11 +157,9 @@ static double trial_error(const sample_t *sample, const tahx_shape_t *wanted,
     uint64_t tiles = 0;
     for (uint64_t number = 0; number < rows; number++) {
         const uint64_t row = sample_row(sample, sample->count * number / rows);
-        tahx_cursor_t cursor = {
-            .run = {.shape = &shape, .dtype = sample->dtype, .element = sample->element},
-            .start = row * shape.row};
-        while (cursor.start + cursor.run.n < (row + 1) * shape.row &&
-               tahx_next(&cursor, vectors, sample->rows)) {
+        tahx_cursor_t cursor = tahx_start(&shape, sample->dtype, row * shape.row_tiles,
+                                          (row + 1) * shape.row_tiles);
+        while (tahx_next(&cursor, vectors, sample->rows)) {
             kernel_get()->tahx->peaks(&cursor.run, sample->src + cursor.start * sample->element,
                                       peaks + tiles);
             tiles += tahx_run_tiles(&cursor.run);

@@ -3,36 +3,82 @@
 
 #include "codec/bytes.h"
 #include "codec/kernels.h"
+#include "codec/stream.h"
 
 #include <fenv.h>
 
-static tah_status_t stream_decode(const tahx_shape_t *shape, const frame_header_t *header,
-                                  const tahx_vectors_t *vectors, const uint8_t *payload,
-                                  uint8_t *dst)
+typedef struct decoding {
+    const tahx_shape_t *shape;
+    tah_dtype_t dtype;
+    const tahx_vectors_t *vectors;
+    const tahx_widths_t *widths;
+    const uint8_t *rows, *bytes; /* exponents of rows or NULL, bytes of tiles */
+    uint8_t *dst;
+} decoding_t;
+
+static size_t part_bytes(const void *opaque, uint64_t part)
 {
-    const uint8_t *rows = shape->by_row ? payload + shape->rows_start : NULL;
-    const uint8_t *in = payload + shape->stream_start, *const end = payload + header->payload;
-    const tahx_kernel_t *kernel = kernel_get()->tahx;
-    tahx_widths_t widths;
-    tahx_cursor_t cursor = {.run = {
-                                .shape = shape,
-                                .dtype = (tah_dtype_t)header->dtype,
-                                .element = (unsigned)tah_dtype_bytes((tah_dtype_t)header->dtype),
-                                .widths = &widths,
-                            }};
-    tahx_widths_init(shape, &widths);
-    for (uint64_t row = 0; rows && row < shape->rows; row++)
-        if (rows[row] > 2 * TAHX_SHIFT)
-            return TAH_ERR_PAYLOAD;
-    while (tahx_next(&cursor, vectors, rows)) {
-        const size_t used =
-            kernel->decode(&cursor.run, payload + shape->bytes_start + cursor.run.first, in,
-                           (size_t)(end - in), dst + cursor.start * cursor.run.element);
-        if (used == SIZE_MAX)
-            return TAH_ERR_PAYLOAD;
-        in += used;
+    const decoding_t *decoding = opaque;
+    const unsigned tile = decoding->shape->tile;
+    size_t sum = 0;
+    tahx_cursor_t cursor = tahx_part(decoding->shape, decoding->dtype, part);
+    while (tahx_next(&cursor, decoding->vectors, decoding->rows)) {
+        uint64_t number = cursor.run.first;
+        for (unsigned at = 0; at < cursor.run.n; at += tile, number++) {
+            const unsigned n = cursor.run.n - at < tile ? cursor.run.n - at : tile;
+            const uint8_t byte = decoding->bytes[number];
+            sum += byte < TAHX_COARSEST
+                       ? tile_special_bytes((tile_kind_t)byte, n, cursor.run.element)
+                       : tile_code_bytes(n, tahx_width(decoding->widths, byte, number));
+        }
     }
-    return in == end ? TAH_OK : TAH_ERR_PAYLOAD;
+    return sum;
+}
+
+static size_t part_decode(const void *opaque, uint64_t part, const uint8_t *in, const uint8_t *end)
+{
+    const decoding_t *decoding = opaque;
+    const tahx_kernel_t *kernel = kernel_get()->tahx;
+    size_t used = 0;
+    tahx_cursor_t cursor = tahx_part(decoding->shape, decoding->dtype, part);
+    cursor.run.widths = decoding->widths;
+    while (tahx_next(&cursor, decoding->vectors, decoding->rows)) {
+        const size_t bytes = kernel->decode(&cursor.run, decoding->bytes + cursor.run.first,
+                                            in + used, (size_t)(end - in) - used,
+                                            decoding->dst + cursor.start * cursor.run.element);
+        if (bytes == SIZE_MAX)
+            return SIZE_MAX;
+        used += bytes;
+    }
+    return used;
+}
+
+static tah_status_t decode_with(const tahx_shape_t *shape, const frame_header_t *header,
+                                const tahx_vectors_t *vectors, const uint8_t *payload,
+                                tah_pool_t *pool, uint8_t *dst)
+{
+    tahx_widths_t widths;
+    const decoding_t decoding = {
+        .shape = shape,
+        .dtype = (tah_dtype_t)header->dtype,
+        .vectors = vectors,
+        .widths = &widths,
+        .rows = shape->by_row ? payload + shape->rows_start : NULL,
+        .bytes = payload + shape->bytes_start,
+        .dst = dst,
+    };
+    const stream_in_t stream = {
+        .start = payload + shape->stream_start,
+        .end = payload + header->payload,
+        .job = &decoding,
+        .measure = part_bytes,
+        .decode = part_decode,
+    };
+    tahx_widths_init(shape, &widths);
+    for (uint64_t row = 0; decoding.rows && row < shape->rows; row++)
+        if (decoding.rows[row] > 2 * TAHX_SHIFT)
+            return TAH_ERR_PAYLOAD;
+    return stream_decode(&stream, pool, tahx_parts(shape, decoding.dtype));
 }
 
 tah_status_t tahx_decode(const frame_header_t *header, const uint8_t *payload, tah_pool_t *pool,
@@ -49,7 +95,7 @@ tah_status_t tahx_decode(const frame_header_t *header, const uint8_t *payload, t
     fegetenv(&environment);
     fesetenv(FE_DFL_ENV);
     status = tahx_vectors_read(&shape, payload, &vectors)
-                 ? stream_decode(&shape, header, &vectors, payload, dst)
+                 ? decode_with(&shape, header, &vectors, payload, pool, dst)
                  : TAH_ERR_PAYLOAD;
     fesetenv(&environment);
     tahx_vectors_free(&vectors);

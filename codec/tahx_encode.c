@@ -5,6 +5,7 @@
 #include "codec/convert.h"
 #include "codec/kernels.h"
 #include "codec/measure.h"
+#include "codec/stream.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -15,6 +16,21 @@
 #define EXPONENT_HUGE 64
 #define PEAK_TINY ((127 - 40) * 16)
 #define PEAK_HUGE ((127 + 60) * 16)
+
+/* An encoding in progress. */
+typedef struct encoding {
+    tahx_shape_t *shape;
+    tah_dtype_t dtype;
+    const uint8_t *src;
+    tahx_vectors_t *vectors;
+    uint8_t *rows;      /* exponents; NULL: one for all */
+    uint64_t part_rows; /* of a part in which they are found */
+    uint16_t *peaks;    /* of tiles */
+    atomic_int top;     /* the largest of those that will be coded */
+    uint8_t *bytes;     /* of tiles, in the payload */
+    tahx_widths_t widths;
+    stream_out_t stream;
+} encoding_t;
 
 uint64_t tahx_budget(const tah_params_t *params, uint64_t count)
 {
@@ -138,24 +154,23 @@ static void peaks_special(const tahx_cursor_t *cursor, const uint8_t *src, uint1
     }
 }
 
-/* Peaks of all tiles. *top is the largest of those that will be coded. */
-static void peaks_find(const tahx_shape_t *shape, tah_dtype_t dtype, const uint8_t *src,
-                       const tahx_vectors_t *vectors, const uint8_t *rows, uint16_t *peaks,
-                       int *top)
+static void part_peaks(void *job, pool_part_t *part)
 {
+    encoding_t *encoding = job;
     const tahx_kernel_t *kernel = kernel_get()->tahx;
-    tahx_cursor_t cursor = {
-        .run = {.shape = shape, .dtype = dtype, .element = (unsigned)tah_dtype_bytes(dtype)}};
-    *top = 0;
-    while (tahx_next(&cursor, vectors, rows)) {
-        const uint8_t *first = src + cursor.start * cursor.run.element;
-        uint16_t *own = peaks + cursor.run.first;
+    int top = 0, before = 0;
+    tahx_cursor_t cursor = tahx_part(encoding->shape, encoding->dtype, part->number);
+    while (tahx_next(&cursor, encoding->vectors, encoding->rows)) {
+        const uint8_t *first = encoding->src + cursor.start * cursor.run.element;
+        uint16_t *own = encoding->peaks + cursor.run.first;
         kernel->peaks(&cursor.run, first, own);
         peaks_special(&cursor, first, own);
         for (unsigned t = 0; t < tahx_run_tiles(&cursor.run); t++)
-            if (own[t] < TAHX_SPECIAL && own[t] > *top)
-                *top = own[t];
+            if (own[t] < TAHX_SPECIAL && own[t] > top)
+                top = own[t];
     }
+    while (top > before && !atomic_compare_exchange_weak(&encoding->top, &before, top))
+        ;
 }
 
 /* Bytes of the stream that tiles without codes take. */
@@ -190,68 +205,99 @@ static void measure(const tahx_run_t *run, const uint8_t *src, const uint8_t *by
     }
 }
 
-static tah_status_t stream_encode(const tahx_shape_t *shape, tah_dtype_t dtype, const uint8_t *src,
-                                  const tahx_vectors_t *vectors, codec_sink_t *sink)
+static void part_encode(void *job, pool_part_t *part)
 {
+    const encoding_t *encoding = job;
     const tahx_kernel_t *kernel = kernel_get()->tahx;
-    uint8_t *const payload = sink->payload;
-    const uint8_t *rows = shape->by_row ? payload + shape->rows_start : NULL;
-    uint64_t at = shape->stream_start;
-    tahx_widths_t widths;
-    tahx_cursor_t cursor = {.run = {.shape = shape,
-                                    .dtype = dtype,
-                                    .element = (unsigned)tah_dtype_bytes(dtype),
-                                    .widths = &widths}};
-    tahx_widths_init(shape, &widths);
-    while (tahx_next(&cursor, vectors, rows)) {
-        const uint8_t *first = src + cursor.start * cursor.run.element;
-        uint8_t *own = payload + shape->bytes_start + cursor.run.first;
-        const size_t used = kernel->encode(&cursor.run, first, own, payload + at, sink->room - at);
-        if (used == SIZE_MAX)
-            return TAH_ERR_SPACE;
-        if (sink->result->measured)
-            measure(&cursor.run, first, own, payload + at, used, sink->result);
-        at += used;
+    const bool measured = encoding->stream.sink->result->measured;
+    size_t room, used = 0;
+    uint8_t *out = stream_out_begin(&encoding->stream, part, &room);
+    tahx_cursor_t cursor = tahx_part(encoding->shape, encoding->dtype, part->number);
+    cursor.run.widths = &encoding->widths;
+    part->sums = (tah_encoded_t){0};
+    part->bytes = SIZE_MAX;
+    while (out && tahx_next(&cursor, encoding->vectors, encoding->rows)) {
+        const uint8_t *first = encoding->src + cursor.start * cursor.run.element;
+        uint8_t *bytes = encoding->bytes + cursor.run.first;
+        const size_t length = kernel->encode(&cursor.run, first, bytes, out + used, room - used);
+        if (length == SIZE_MAX)
+            return;
+        if (measured)
+            measure(&cursor.run, first, bytes, out + used, length, &part->sums);
+        used += length;
     }
-    tahx_shape_write(shape, sink->header);
-    sink->header->payload = at;
-    sink->result->tiles = shape->tiles;
-    return TAH_OK;
+    part->bytes = out ? used : SIZE_MAX;
 }
 
-/* Encodes with all scratch there is: peaks of shape->tiles elements. */
-static tah_status_t encode_with(tahx_shape_t *shape, const tah_params_t *params, const uint8_t *src,
-                                tahx_vectors_t *vectors, uint16_t *peaks, uint8_t *rows,
-                                codec_sink_t *sink)
+static void part_finish(void *job, pool_part_t *part)
 {
-    const unsigned element = (unsigned)tah_dtype_bytes(params->dtype);
-    const uint64_t budget = tahx_budget(params, shape->count);
-    int top;
-    for (uint64_t row = 0; rows && row < shape->rows; row++)
-        rows[row] = row_exponent(params->dtype, src + row * shape->row * element, shape->row);
-    if (!rows && all_tiny(params->dtype, src, shape->count))
+    encoding_t *encoding = job;
+    stream_out_finish(&encoding->stream, part);
+}
+
+static void part_exponents(void *job, pool_part_t *part)
+{
+    encoding_t *encoding = job;
+    const tahx_shape_t *shape = encoding->shape;
+    const uint64_t row_bytes = shape->row * tah_dtype_bytes(encoding->dtype);
+    const uint64_t first = part->number * encoding->part_rows;
+    for (uint64_t row = first; row < shape->rows && row < first + encoding->part_rows; row++)
+        encoding->rows[row] =
+            row_exponent(encoding->dtype, encoding->src + row * row_bytes, shape->row);
+}
+
+/* The exponents of rows, or of all: what is done before anything is known of channels. */
+static void exponents_find(encoding_t *encoding, tah_pool_t *pool)
+{
+    tahx_shape_t *shape = encoding->shape;
+    if (encoding->rows && shape->rows > 0) {
+        const uint64_t bytes = shape->row * tah_dtype_bytes(encoding->dtype);
+        encoding->part_rows = POOL_PART_BYTES / bytes + 1;
+        pool_run(pool, (shape->rows - 1) / encoding->part_rows + 1, part_exponents, NULL, encoding);
+    } else if (!encoding->rows && all_tiny(encoding->dtype, encoding->src, shape->count)) {
         shape->exponent = EXPONENT_TINY;
+    }
+}
+
+/* Encodes with all scratch there is. */
+static tah_status_t encode_with(encoding_t *encoding, const tah_params_t *params, tah_pool_t *pool)
+{
+    tahx_shape_t *shape = encoding->shape;
+    codec_sink_t *sink = encoding->stream.sink;
+    const uint64_t budget = tahx_budget(params, shape->count);
+    exponents_find(encoding, pool);
     const tahx_shape_t start = *shape;
     for (;;) {
         if (shape->channels && shape->rows > 1 &&
-            !tahx_vectors_choose(shape, params->dtype, src, rows, budget, vectors, sink->payload,
-                                 sink->room))
+            !tahx_vectors_choose(shape, encoding->dtype, encoding->src, encoding->rows, budget,
+                                 encoding->vectors, sink->payload, sink->room))
             return TAH_ERR_MEMORY;
         if (shape->stream_start > sink->room)
             return TAH_ERR_SPACE;
-        peaks_find(shape, params->dtype, src, vectors, rows, peaks, &top);
-        if (rows || shape->exponent != 0 || top < PEAK_HUGE)
+        atomic_store(&encoding->top, 0);
+        pool_run(pool, tahx_parts(shape, encoding->dtype), part_peaks, NULL, encoding);
+        if (encoding->rows || shape->exponent != 0 || atomic_load(&encoding->top) < PEAK_HUGE)
             break;
         *shape = start;
         shape->exponent = EXPONENT_HUGE;
     }
-    uint8_t *const bytes = sink->payload + shape->bytes_start;
-    tahx_bytes_of(shape, peaks, shape->tiles, bytes);
-    if (rows)
-        memcpy(sink->payload + shape->rows_start, rows, shape->rows);
-    const uint64_t taken = shape->stream_start + special_bytes(shape, bytes, element, sink->result);
+    uint8_t *const bytes = encoding->bytes = sink->payload + shape->bytes_start;
+    tahx_bytes_of(shape, encoding->peaks, shape->tiles, bytes);
+    if (encoding->rows)
+        memcpy(sink->payload + shape->rows_start, encoding->rows, shape->rows);
+    const uint64_t taken =
+        shape->stream_start +
+        special_bytes(shape, bytes, (unsigned)tah_dtype_bytes(encoding->dtype), sink->result);
     tahx_rate_fit(shape, bytes, budget > taken ? budget - taken : 0);
-    return stream_encode(shape, params->dtype, src, vectors, sink);
+    tahx_widths_init(shape, &encoding->widths);
+    encoding->stream.at = shape->stream_start;
+    pool_run(pool, tahx_parts(shape, encoding->dtype), part_encode, part_finish, encoding);
+    if (atomic_load(&encoding->stream.full))
+        return TAH_ERR_SPACE;
+    tahx_shape_write(shape, sink->header);
+    sink->header->payload = encoding->stream.at;
+    sink->result->tiles = shape->tiles;
+    return TAH_OK;
 }
 
 tah_status_t tahx_encode(const tah_params_t *params, const tah_message_t *message,
@@ -262,17 +308,25 @@ tah_status_t tahx_encode(const tah_params_t *params, const tah_message_t *messag
     fenv_t environment;
     if (!shape_start(params, sink->header->count, &shape) || shape.stream_start > sink->room)
         return TAH_ERR_SPACE;
-    uint16_t *peaks = malloc((shape.tiles + 1) * sizeof *peaks);
-    uint8_t *rows = shape.by_row ? malloc(shape.rows + 1) : NULL;
+    encoding_t encoding = {
+        .shape = &shape,
+        .dtype = params->dtype,
+        .src = src,
+        .vectors = &vectors,
+        .peaks = malloc((shape.tiles + 1) * sizeof *encoding.peaks),
+        .rows = shape.by_row ? malloc(shape.rows + 1) : NULL,
+        .stream = {.sink = sink},
+    };
     tah_status_t status = TAH_ERR_MEMORY;
-    if (peaks && (rows || !shape.by_row) && tahx_vectors_alloc(&vectors, shape.channels)) {
+    if (encoding.peaks && (encoding.rows || !shape.by_row) &&
+        tahx_vectors_alloc(&vectors, shape.channels)) {
         fegetenv(&environment);
         fesetenv(FE_DFL_ENV);
-        status = encode_with(&shape, params, src, &vectors, peaks, rows, sink);
+        status = encode_with(&encoding, params, message->pool);
         fesetenv(&environment);
     }
     tahx_vectors_free(&vectors);
-    free(rows);
-    free(peaks);
+    free(encoding.rows);
+    free(encoding.peaks);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "codec/bytes.h"
 #include "codec/convert.h"
+#include "codec/pool.h"
 
 #include <stdlib.h>
 
@@ -108,6 +109,43 @@ void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths)
     }
 }
 
+/* Number of the first element of a tile; that of the tensor's end for the tile behind the last. */
+static uint64_t tile_start(const tahx_shape_t *shape, uint64_t tile)
+{
+    const uint64_t row = shape->row_tiles ? tile / shape->row_tiles : 0;
+    return row * shape->row + (tile - row * shape->row_tiles) * shape->tile;
+}
+
+tahx_cursor_t tahx_start(const tahx_shape_t *shape, tah_dtype_t dtype, uint64_t first, uint64_t end)
+{
+    return (tahx_cursor_t){
+        .run = {.shape = shape,
+                .dtype = dtype,
+                .element = (unsigned)tah_dtype_bytes(dtype),
+                .first = first},
+        .start = tile_start(shape, first),
+        .end = tile_start(shape, end),
+    };
+}
+
+static uint64_t part_tiles(const tahx_shape_t *shape, tah_dtype_t dtype)
+{
+    return POOL_PART_BYTES / (shape->tile * tah_dtype_bytes(dtype));
+}
+
+uint64_t tahx_parts(const tahx_shape_t *shape, tah_dtype_t dtype)
+{
+    const uint64_t tiles = part_tiles(shape, dtype);
+    return shape->tiles / tiles + (shape->tiles % tiles != 0);
+}
+
+tahx_cursor_t tahx_part(const tahx_shape_t *shape, tah_dtype_t dtype, uint64_t part)
+{
+    const uint64_t tiles = part_tiles(shape, dtype), first = part * tiles;
+    const uint64_t left = shape->tiles - first;
+    return tahx_start(shape, dtype, first, first + (left < tiles ? left : tiles));
+}
+
 bool tahx_next(tahx_cursor_t *cursor, const tahx_vectors_t *vectors, const uint8_t *rows)
 {
     tahx_run_t *run = &cursor->run;
@@ -115,11 +153,12 @@ bool tahx_next(tahx_cursor_t *cursor, const tahx_vectors_t *vectors, const uint8
     if (run->n)
         run->first += tahx_run_tiles(run);
     cursor->start += run->n;
-    if (cursor->start == shape->count)
+    if (cursor->start == cursor->end)
         return false;
     cursor->row = cursor->start / shape->row;
     const uint64_t column = cursor->start - cursor->row * shape->row;
-    const uint64_t left = shape->row - column;
+    const uint64_t row_left = shape->row - column, all_left = cursor->end - cursor->start;
+    const uint64_t left = row_left < all_left ? row_left : all_left;
     const unsigned most = TAHX_RUN * shape->tile;
     run->n = left < most ? (unsigned)left : most;
     run->exponent = rows ? rows[cursor->row] - TAHX_SHIFT : shape->exponent;

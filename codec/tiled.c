@@ -160,9 +160,9 @@ static size_t part_decode(const void *opaque, uint64_t part, const uint8_t *in, 
     while (tiled_next(decoding->shape, &cursor)) {
         tiled_widths(decoding->shape, decoding->map, &cursor, widths);
         const tile_run_t run = {job, cursor.n, cursor.tiles, widths, cursor.tile};
-        const size_t bytes = kernel->decode(
-            &run, decoding->records + cursor.tile * TILE_RECORD, in + used,
-            (size_t)(end - in) - used, decoding->dst + cursor.element * job->element);
+        const size_t bytes = kernel->decode(&run, decoding->records + cursor.tile * TILE_RECORD,
+                                            in + used, (size_t)(end - in) - used,
+                                            decoding->dst + cursor.element * job->element);
         if (bytes == SIZE_MAX)
             return SIZE_MAX;
         used += bytes;

@@ -147,8 +147,8 @@ static void part_rank_tiles(void *job, pool_part_t *part)
             kernel->range(dtype, first, cursor.n, cursor.tiles, found);
         else
             for (unsigned t = 0; t < cursor.tiles; t++)
-                found[t] = kernel->entropy(dtype, first + t * cursor.n * ranking->element,
-                                           cursor.n);
+                found[t] =
+                    kernel->entropy(dtype, first + t * cursor.n * ranking->element, cursor.n);
         memcpy(ranking->keys + cursor.tile * TILE_RECORD, found, cursor.tiles * sizeof *found);
     }
 }
@@ -165,13 +165,11 @@ static void keys_find(const tah_params_t *params, const tiled_shape_t *shape, ta
         .element = (unsigned)tah_dtype_bytes(params->dtype),
     };
     if (shape->map == TILED_MAP_TILES) {
-        pool_run(pool, tiled_parts(shape, ranking.element), part_rank_tiles, NULL,
-                 &ranking);
+        pool_run(pool, tiled_parts(shape, ranking.element), part_rank_tiles, NULL, &ranking);
         return;
     }
     ranking.part_rows = POOL_PART_BYTES / (shape->row * ranking.element) + 1;
-    pool_run(pool, (shape->rows - 1) / ranking.part_rows + 1, part_rank_rows, NULL,
-             &ranking);
+    pool_run(pool, (shape->rows - 1) / ranking.part_rows + 1, part_rank_rows, NULL, &ranking);
 }
 
 /*
@@ -215,8 +213,8 @@ static void map_write(const uint8_t *keys, uint64_t units, uint64_t low, uint8_t
     }
 }
 
-static void header_write(const tah_params_t *params, const tiled_shape_t *shape,
-                         uint64_t payload, frame_header_t *header)
+static void header_write(const tah_params_t *params, const tiled_shape_t *shape, uint64_t payload,
+                         frame_header_t *header)
 {
     header->payload = payload;
     header->small[0] = shape->bits_high;
@@ -312,8 +310,7 @@ static tah_status_t encode_payload(const tah_params_t *params, bool two_widths,
         .records = records,
         .stream = {.sink = sink, .at = shape.stream_start},
     };
-    pool_run(message->pool, tiled_parts(&shape, job.element), part_encode, part_finish,
-             &encoding);
+    pool_run(message->pool, tiled_parts(&shape, job.element), part_encode, part_finish, &encoding);
     if (atomic_load(&encoding.stream.full))
         return TAH_ERR_SPACE;
     sink->result->tiles = shape.tiles;
