@@ -11,7 +11,9 @@ typedef enum figure {
     FIGURE_MESSAGES, /* framed */
     FIGURE_TENSOR_BYTES,
     FIGURE_WIRE_BYTES,
-    FIGURE_ENCODE_NS,
+    FIGURE_ENCODE_NS,    /* encoding, of messages whose error was not measured, */
+    FIGURE_ENCODE_BYTES, /* which were of so many bytes; */
+    FIGURE_SAMPLE_NS,    /* encoding and measuring the others */
     FIGURE_TILES,
     FIGURE_TILES_ROTATED,
     FIGURE_TILES_EXACT,

@@ -53,6 +53,15 @@ static double report_rate(uint64_t bytes, uint64_t ns)
     return ns > 0 ? (double)bytes / (double)ns : 0; /* bytes a nanosecond: GB/s */
 }
 
+/* Encoding without measuring: as fast in the messages that were measured as in the others. */
+static uint64_t report_encode_ns(const uint64_t *c)
+{
+    if (c[FIGURE_ENCODE_BYTES] == 0)
+        return c[FIGURE_SAMPLE_NS];
+    return (uint64_t)((double)c[FIGURE_ENCODE_NS] * (double)c[FIGURE_TENSOR_BYTES] /
+                      (double)c[FIGURE_ENCODE_BYTES]);
+}
+
 static void report_table_row(FILE *out, const figures_t *f, int rule, int up)
 {
     const uint64_t *c = f->counts[rule][up], *r = f->counts[rule][0];
@@ -67,7 +76,7 @@ static void report_table_row(FILE *out, const figures_t *f, int rule, int up)
             policy_rule(shim.policy, rule)->name, up ? "up" : "down", c[FIGURE_MESSAGES],
             report_raw_messages(f, rule, up), (double)c[FIGURE_TENSOR_BYTES] / 1e6,
             (double)c[FIGURE_WIRE_BYTES] / 1e6, report_ratio(c),
-            report_rate(c[FIGURE_TENSOR_BYTES], c[FIGURE_ENCODE_NS]), decode, sqnr);
+            report_rate(c[FIGURE_TENSOR_BYTES], report_encode_ns(c)), decode, sqnr);
 }
 
 static void report_table_raw(FILE *out, const figures_t *f, int rule, int up)
@@ -160,7 +169,7 @@ static void json_direction(FILE *out, const figures_t *f, int rule, int up)
             ", \"encode_seconds\": %.9f, \"tiles\": %" PRIu64 ", \"tiles_rotated\": %" PRIu64
             ", \"tiles_exact\": %" PRIu64 ", \"retries\": %" PRIu64 ", \"sqnr_db\": ",
             c[FIGURE_MESSAGES], c[FIGURE_TENSOR_BYTES], c[FIGURE_WIRE_BYTES],
-            (double)c[FIGURE_ENCODE_NS] / 1e9, c[FIGURE_TILES], c[FIGURE_TILES_ROTATED],
+            (double)report_encode_ns(c) / 1e9, c[FIGURE_TILES], c[FIGURE_TILES_ROTATED],
             c[FIGURE_TILES_EXACT], c[FIGURE_RETRIES]);
     if (report_sqnr(f, rule, up, &db) && isfinite(db))
         fprintf(out, "%.3f", db);
