@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes ./configure from a clean clone. Needs autoconf, automake and libtool.
+# Makes ./configure from a clean clone. Needs autoconf, automake, libtool and pkg-config.
 set -e
 cd "$(dirname "$0")"
-for tool in autoreconf automake libtoolize; do
+for tool in autoreconf automake libtoolize pkg-config; do
     command -v $tool >/dev/null || {
-        echo "autogen.sh: $tool is missing (Debian: apt-get install autoconf automake libtool)" >&2
+        echo "autogen.sh: $tool is missing (Debian: apt-get install autoconf automake libtool pkg-config)" >&2
         exit 1
     }
 done

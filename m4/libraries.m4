@@ -13,11 +13,11 @@ PKG_CHECK_MODULES([INIH], [inih], [], [TAH_MISSING([inih], [libinih-dev])])
 TAH_STATIC_LIBRARY([INIH_STATIC], [libinih.a], [ini_parse_stream], [libinih-dev])
 
 AC_ARG_WITH([zstd], [AS_HELP_STRING([--without-zstd], [leave out the lossless codec])], [], [with_zstd=yes])
+AS_CASE([$with_zstd], [yes|no], [], [AC_MSG_ERROR([--with-zstd=$with_zstd: must be yes or no])])
 AS_IF([test $with_zstd != no],
       [PKG_CHECK_MODULES([ZSTD], [libzstd >= 1.4], [], [TAH_MISSING([zstd >= 1.4, or --without-zstd], [libzstd-dev])])
        TAH_STATIC_LIBRARY([ZSTD_STATIC], [libzstd.a], [ZSTD_compress], [libzstd-dev])
-       AC_DEFINE([HAVE_ZSTD], [1], [the lossless codec is built])
-       with_zstd=yes])
+       AC_DEFINE([HAVE_ZSTD], [1], [the lossless codec is built])])
 AM_CONDITIONAL([WITH_ZSTD], [test $with_zstd = yes])
 
 # zfp is what codec_bench compares with; nothing that is installed uses it.

@@ -18,7 +18,7 @@ AS_IF([test -z "$MPICC"],
                                        [TAH_MISSING([the compiler wrapper mpicc.openmpi], [libopenmpi-dev])])],
       [AS_IF([tah_show=`$MPICC --showme:compile 2>/dev/null`],
              [MPI_CPPFLAGS=$tah_show; MPI_LIBS=`$MPICC --showme:link`],
-             [tah_show=`$MPICC -show`
+             [tah_show=`$MPICC -show 2>/dev/null` || AC_MSG_ERROR([MPICC=$MPICC is not an MPI compiler wrapper])
               MPI_CPPFLAGS=; MPI_LIBS=
               for tah_word in $tah_show; do
                   AS_CASE([$tah_word],
@@ -40,7 +40,7 @@ tah_is_openmpi
 #endif], [tah_mpi_name=openmpi])
        CPPFLAGS=$tah_save_cppflags
        AS_IF([test $tah_mpi_name != $with_mpi],
-             [AC_MSG_ERROR([$MPICC is the wrapper of $tah_mpi_name, not of $with_mpi: set MPICC or --with-mpi])])
+             [AC_MSG_ERROR([$MPICC is the wrapper of $tah_mpi_name, not of $with_mpi: install that (Debian package lib$with_mpi-dev), or set MPICC or --with-mpi])])
        # The soname under which a program has the MPI library in memory.
        AC_MSG_CHECKING([for the soname of the MPI library])
        tah_save_libs=$LIBS; LIBS="$LIBS $MPI_LIBS"
