@@ -25,8 +25,10 @@ AC_DEFUN([TAH_COMPILER_FLAGS], [
 AC_ARG_ENABLE([sanitizer], [AS_HELP_STRING([--enable-sanitizer=LIST], [build with -fsanitize=LIST])],
               [], [enable_sanitizer=no])
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [warnings are errors])], [], [enable_werror=no])
+TAH_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wno-unused-parameter"
 # MPICH's MPI_STATUSES_IGNORE is an address, 1, where GCC sees no room for an array.
-TAH_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wno-unused-parameter -Wno-stringop-overflow"
+TAH_WARNING([-Wno-stringop-overflow])
+TAH_WARNING([-Wno-stringop-overread])
 # No fused multiply-add and no value-changing shortcut unless the source asks: every kernel gives the same bits.
 TAH_CODEC_CFLAGS="-ffp-contract=off -fno-fast-math -fno-trapping-math -fno-math-errno"
 AS_IF([test "$enable_werror" != no], [TAH_CFLAGS="$TAH_CFLAGS -Werror"])
@@ -37,4 +39,12 @@ AC_SUBST([TAH_CFLAGS])
 AC_SUBST([TAH_CODEC_CFLAGS])
 AC_SUBST([TAH_SANITIZER_LDFLAGS])
 AM_CONDITIONAL([SANITIZED], [test "$enable_sanitizer" != no])
+])
+
+# TAH_WARNING(flag): a compiler flag for TAH_CFLAGS, where the compiler knows it.
+AC_DEFUN([TAH_WARNING], [
+AC_MSG_CHECKING([whether $CC knows $1])
+tah_save_cflags=$CFLAGS; CFLAGS="$CFLAGS -Werror $1"
+AC_COMPILE_IFELSE([AC_LANG_PROGRAM()], [AC_MSG_RESULT([yes]); TAH_CFLAGS="$TAH_CFLAGS $1"], [AC_MSG_RESULT([no])])
+CFLAGS=$tah_save_cflags
 ])

@@ -40,10 +40,11 @@ static void __attribute__((noreturn)) agree_abort(void)
  * The first rank that does not answer must be named, and creating one communicator over all would
  * only say that somebody is missing. So ranks first meet in pairs along a binomial tree, each its
  * parent and then its children, in communicators over two that a rank without the library never
- * sees. A rank waits longer for its parent than for a child, so that the parent of the missing one
- * speaks first.
+ * sees. Half the time-out is for a child. A rank waits longer for its parent, and the longer the
+ * further it is from rank 0, but never longer than the time-out: so whoever misses the absent rank
+ * itself speaks before those who wait for somebody that only waits.
  */
-static void agree_meet(int other, unsigned seconds)
+static void agree_meet(int other, double seconds)
 {
     int pair[2] = {shim.rank < other ? shim.rank : other, shim.rank < other ? other : shim.rank};
     MPI_Group group;
@@ -57,13 +58,16 @@ static void agree_meet(int other, unsigned seconds)
         pmpi.Comm_free(&comm);
 }
 
-static void agree_meet_all(unsigned seconds)
+static void agree_meet_all(double timeout)
 {
     int lowest = shim.rank & -shim.rank;
+    int depth = __builtin_popcount((unsigned)shim.rank), deepest = 0;
+    while ((shim.size - 1) >> deepest != 0)
+        deepest++;
     if (shim.rank != 0)
-        agree_meet(shim.rank - lowest, 2 * seconds);
+        agree_meet(shim.rank - lowest, timeout / 2 * (1 + (double)depth / deepest));
     for (int step = 1; (shim.rank == 0 || step < lowest) && shim.rank + step < shim.size; step *= 2)
-        agree_meet(shim.rank + step, seconds);
+        agree_meet(shim.rank + step, timeout / 2);
 }
 
 static uint64_t agree_digest(const char *text, size_t bytes)

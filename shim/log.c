@@ -8,6 +8,8 @@
 
 #include "shim/log.h"
 
+#define LOG_LINE_BYTES 9216 /* all the mistakes of a policy fit */
+
 log_level_t log_level = LOG_WARN;
 
 static int log_rank = -1;
@@ -36,7 +38,7 @@ void log_write(log_level_t level, const char *format, ...)
 {
     static const char *const words[] = {"", "error: ", "warning: ", "", "debug: "};
     int saved_errno = errno;
-    char line[2048];
+    char line[LOG_LINE_BYTES];
     int used = log_rank < 0 ? snprintf(line, sizeof line, "tahmpi: %s", words[level])
                             : snprintf(line, sizeof line, "tahmpi: [rank %d on %s] %s", log_rank,
                                        log_host, words[level]);

@@ -66,7 +66,8 @@ static int restore_fetch(const incoming_t *in, size_t bytes, buffer_t **copy, bo
     size_t each = types_bytes(in->datatype, in->type);
     if (each == 0)
         return MPI_SUCCESS;
-    *copy = buffers_take(bytes + each);
+    /* Packing needs room for the rest of an element, which may be as large as the tensor. */
+    *copy = buffers_take(restore_in_place(in) ? bytes : bytes + each);
     if (*copy == NULL) {
         log_error("out of memory: %zu bytes to look at a received message", bytes);
         return errors_bad_frame();

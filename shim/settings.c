@@ -59,12 +59,8 @@ static int settings_text(const char *name, char *text, size_t text_bytes, char *
 static int settings_flag(const char *name, bool *flag, char *why, size_t why_bytes)
 {
     const char *value = settings_get(name);
-    if (value == NULL || strcmp(value, "0") == 0) {
-        *flag = false;
-        return 0;
-    }
-    *flag = true;
-    if (strcmp(value, "1") == 0)
+    *flag = value != NULL && strcmp(value, "1") == 0;
+    if (*flag || value == NULL || strcmp(value, "0") == 0)
         return 0;
     snprintf(why, why_bytes, "%s=%s: must be 0 or 1", name, value);
     return -1;

@@ -16,7 +16,7 @@ typedef struct settings {
     bool disable;           /* TAHMPI_DISABLE */
     bool observe;           /* TAHMPI_OBSERVE: send everything as it is, and count it */
     bool report_table;      /* TAHMPI_REPORT=1: a table on rank 0's stderr */
-    uint32_t timeout;       /* TAHMPI_TIMEOUT, seconds that the start-up waits for a rank */
+    uint32_t timeout;       /* TAHMPI_TIMEOUT, seconds: the start-up waits no longer for a rank */
     uint32_t dump_count;    /* samples of each kind of message */
     uint32_t trace_count;   /* events that a rank keeps */
     uint32_t threads;       /* TAHMPI_THREADS, codec threads; 0: as many as there are cores */

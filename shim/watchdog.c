@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,18 +19,23 @@ static pthread_cond_t watchdog_cond;
 static pthread_t watchdog_thread;
 static bool watchdog_running, watchdog_ending;
 static int watchdog_rank = -1; /* waited for; -1: nobody */
-static unsigned watchdog_seconds;
+static double watchdog_seconds;
 static struct timespec watchdog_until;
 
 static void watchdog_bark(void)
 {
-    log_error("rank %d did not answer within %u s. Either the library is not loaded in it "
+    log_error("rank %d did not answer within %.3g s. Either the library is not loaded in it "
               "(LD_PRELOAD not passed on to its host, a static binary, or MPI loaded in a way that "
               "LD_PRELOAD does not reach), or it has not called MPI_Init. Load the library on "
               "every rank or on none; TAHMPI_TIMEOUT=SECONDS sets how long to wait. The job ends "
               "here.",
               watchdog_rank, watchdog_seconds);
     _exit(WATCHDOG_EXIT); /* no MPI call: this is not the thread that MPI is used from */
+}
+
+static bool watchdog_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
 static void *watchdog_run(void *unused)
@@ -43,7 +49,7 @@ static void *watchdog_run(void *unused)
         int rc = pthread_cond_timedwait(&watchdog_cond, &watchdog_mutex, &watchdog_until);
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
-        if (rc == ETIMEDOUT && watchdog_rank >= 0 && now.tv_sec >= watchdog_until.tv_sec)
+        if (rc == ETIMEDOUT && watchdog_rank >= 0 && !watchdog_before(&now, &watchdog_until))
             watchdog_bark();
     }
     pthread_mutex_unlock(&watchdog_mutex);
@@ -69,18 +75,24 @@ void watchdog_start(void)
         log_warn("no thread to watch the start by: %s", strerror(rc));
 }
 
-static void watchdog_set(int rank, unsigned seconds)
+static void watchdog_set(int rank, double seconds)
 {
+    double whole = floor(seconds);
     pthread_mutex_lock(&watchdog_mutex);
     watchdog_rank = rank;
     watchdog_seconds = seconds;
     clock_gettime(CLOCK_MONOTONIC, &watchdog_until);
-    watchdog_until.tv_sec += seconds;
+    watchdog_until.tv_sec += (time_t)whole;
+    watchdog_until.tv_nsec += (long)((seconds - whole) * 1e9);
+    if (watchdog_until.tv_nsec >= 1000000000) {
+        watchdog_until.tv_nsec -= 1000000000;
+        watchdog_until.tv_sec++;
+    }
     pthread_cond_signal(&watchdog_cond);
     pthread_mutex_unlock(&watchdog_mutex);
 }
 
-void watchdog_watch(int rank, unsigned seconds)
+void watchdog_watch(int rank, double seconds)
 {
     watchdog_set(rank, seconds);
 }

@@ -9,7 +9,7 @@
 void watchdog_start(void);
 
 /* From now on rank is waited for; after seconds the process says so and ends. */
-void watchdog_watch(int rank, unsigned seconds);
+void watchdog_watch(int rank, double seconds);
 
 /* Nobody is waited for. */
 void watchdog_rest(void);

@@ -6,9 +6,7 @@ libmt_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 noinst_HEADERS += %D%/check_run.h
 EXTRA_DIST += %D%/tap.sh %D%/launch.sh %D%/compare.sh %D%/report.sh
 # For tests/*/local.mk: how a test program is compiled and linked.
-# gcc takes constants of mpi.h that are small numbers made pointers for buffers that are too short.
-MT_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) -Wno-stringop-overflow \
-	-Wno-stringop-overread
+MT_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 MT_LIBS = libmt.la $(MPI_LIBS) -lm -lpthread
 
 # The same for a library that is preloaded beside ours, or loaded by a program: -rpath, since libtool

@@ -1,11 +1,12 @@
 # MPI programs that know nothing of the library, and the scripts that run them with and without it.
-shim_scripts = %D%/comms.tap %D%/coverage.tap %D%/p2p.tap %D%/profilers.tap %D%/requests.tap \
-	%D%/threads.tap %D%/types.tap
+shim_scripts = %D%/comms.tap %D%/cost.tap %D%/coverage.tap %D%/damage.tap %D%/p2p.tap \
+	%D%/profilers.tap %D%/quiet.tap %D%/requests.tap %D%/start.tap %D%/threads.tap %D%/types.tap
 TESTS += $(shim_scripts)
-EXTRA_DIST += $(shim_scripts) %D%/coverage.py %D%/passthrough.txt \
+EXTRA_DIST += $(shim_scripts) %D%/one.sh %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
-check_PROGRAMS += %D%/basetypes %D%/comms %D%/completion %D%/dynamic %D%/finalize %D%/freed \
+check_PROGRAMS += %D%/basetypes %D%/comms %D%/completion %D%/cost %D%/damaged %D%/dynamic \
+	%D%/finalize %D%/freed \
 	%D%/modes %D%/multiple %D%/nobody %D%/order %D%/persistent %D%/probe %D%/profiled \
 	%D%/sendrecv %D%/truncate %D%/types
 tests_shim_basetypes_CPPFLAGS = $(MT_CPPFLAGS)
@@ -14,6 +15,11 @@ tests_shim_comms_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_comms_LDADD = $(MT_LIBS)
 tests_shim_completion_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_completion_LDADD = $(MT_LIBS)
+tests_shim_cost_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_cost_LDADD = $(MT_LIBS)
+tests_shim_damaged_SOURCES = %D%/damaged.c %D%/damager.h
+tests_shim_damaged_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_damaged_LDADD = $(MT_LIBS)
 tests_shim_dynamic_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_dynamic_LDADD = $(MT_LIBS)
 tests_shim_finalize_CPPFLAGS = $(MT_CPPFLAGS)
@@ -46,3 +52,9 @@ libprofiler_la_SOURCES = %D%/profiler.c
 libprofiler_la_CPPFLAGS = $(MT_CPPFLAGS)
 libprofiler_la_CFLAGS = $(PRELOADED_CFLAGS)
 libprofiler_la_LDFLAGS = $(PRELOADED_LDFLAGS)
+
+check_LTLIBRARIES += libdamager.la
+libdamager_la_SOURCES = %D%/damager.c %D%/damager.h
+libdamager_la_CPPFLAGS = $(MT_CPPFLAGS)
+libdamager_la_CFLAGS = $(PRELOADED_CFLAGS)
+libdamager_la_LDFLAGS = $(PRELOADED_LDFLAGS)
