@@ -98,7 +98,7 @@ train() {
     progress=$!
     # In the background, because a signal for this script would have to wait for it otherwise.
     OPENBLAS_NUM_THREADS=1 env --default-signal=INT,QUIT "${launch[@]}" "$build/examples/pipeline_lm" \
-        --layers "$((stages > 4 ? stages : 4))" --steps "$steps" --csv "$results/$name.csv" \
+        --layers "$stages" --micro-batch-size 1 --steps "$steps" --csv "$results/$name.csv" \
         --report-every $(((steps + 5) / 6)) </dev/null >&"$output" 2>&1 &
     running=$!
     exec {output}>&-

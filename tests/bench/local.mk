@@ -2,7 +2,7 @@
 check_PROGRAMS += %D%/calls
 tests_bench_calls_CPPFLAGS = $(MPI_CPPFLAGS)
 tests_bench_calls_LDADD = $(MPI_LIBS)
-EXTRA_DIST += %D%/calls.sh
+EXTRA_DIST += %D%/calls.sh %D%/start.sh
 
 check_PROGRAMS += %D%/codec_bench
 %C%_codec_bench_SOURCES = %D%/bench.h %D%/codec_bench.c %D%/contender.c %D%/tensor.c %D%/print.c
