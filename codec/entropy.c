@@ -10,7 +10,6 @@
 #define MASS_LEAST 0x1p-60f
 #define MASS_MOST 0x1p+90f
 
-/* The lanes in pairs 8 apart, then 4, 2 and 1. */
 static float lanes_sum(const float *lanes)
 {
     float sum[WEIGHT_LANES];
@@ -21,9 +20,8 @@ static float lanes_sum(const float *lanes)
     return sum[0];
 }
 
-bool weight_key(const tile_weight_t *weight, uint32_t *key)
+bool weight_key(float mass, float moment, uint32_t *key)
 {
-    const float mass = lanes_sum(weight->mass), moment = lanes_sum(weight->moment);
     *key = 0;
     if (mass == 0)
         return true;
@@ -80,13 +78,14 @@ uint32_t tile_entropy(tah_dtype_t dtype, const uint8_t *src, size_t n)
     uint32_t key, peak;
     if (!weigh_all(dtype, src, n, 0, &weight, &peak))
         return UINT32_MAX;
-    if (weight_key(&weight, &key))
+    if (weight_key(lanes_sum(weight.mass), lanes_sum(weight.moment), &key))
         return key;
     /* Of numbers this small or large, those near the largest ones become ordinary. */
     const int exponent = peak >> 23 ? (int)(peak >> 23) : 1;
     const int scale = 127 - exponent < -126 ? -126 : 127 - exponent;
     weigh_all(dtype, src, n, scale, &weight, &peak);
-    return weight_key(&weight, &key) ? key : UINT32_MAX;
+    weight_key(lanes_sum(weight.mass), lanes_sum(weight.moment), &key);
+    return key;
 }
 
 uint32_t tile_range(tah_dtype_t dtype, const uint8_t *src, unsigned n)

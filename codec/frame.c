@@ -2,9 +2,7 @@
 #include "codec/frame.h"
 
 #include "codec/bytes.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "codec/kernels.h"
 
 enum {
     AT_CHECKSUM = 16,
@@ -44,7 +42,8 @@ void frame_finish(const frame_header_t *header, const uint8_t key[TAH_KEY_BYTES]
     memcpy(frame + AT_PARAMS, header->params, FRAME_PARAMS_BYTES);
     const uint64_t end = TAH_HEADER_BYTES + header->payload;
     memset(frame + end, 0, length - end);
-    store_u64(frame + AT_CHECKSUM, XXH3_64bits(frame + AT_VERSION, length - AT_VERSION));
+    store_u64(frame + AT_CHECKSUM,
+              kernel_get()->checksum(frame + AT_VERSION, length - AT_VERSION));
 }
 
 tah_status_t frame_parse(const uint8_t *frame, size_t bytes, frame_header_t *header)
@@ -77,7 +76,7 @@ tah_status_t frame_parse(const uint8_t *frame, size_t bytes, frame_header_t *hea
 
 tah_status_t frame_verify(const uint8_t *frame, size_t bytes)
 {
-    const uint64_t sum = XXH3_64bits(frame + AT_VERSION, bytes - AT_VERSION);
+    const uint64_t sum = kernel_get()->checksum(frame + AT_VERSION, bytes - AT_VERSION);
     return sum == load_u64(frame + AT_CHECKSUM) ? TAH_OK : TAH_ERR_CHECKSUM;
 }
 

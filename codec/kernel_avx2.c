@@ -4,6 +4,7 @@
 #include "codec/kernel_vector_encode.h"
 #include "codec/kernel_vector_decode.h"
 #include "codec/kernel_vector_keys.h"
+#include "codec/checksum.h"
 #include "codec/tahx.h"
 
 const kernel_t kernel_avx2 = {
@@ -12,5 +13,6 @@ const kernel_t kernel_avx2 = {
     .decode = vector_decode,
     .entropy = vector_entropy,
     .range = vector_range,
+    .checksum = checksum,
     .tahx = &tahx_kernel_scalar,
 };

@@ -2,6 +2,7 @@
 #include "codec/kernels.h"
 
 #include "codec/bytes.h"
+#include "codec/checksum.h"
 #include "codec/tahx.h"
 
 static size_t scalar_encode(const tile_run_t *run, const uint8_t *src, uint8_t *records,
@@ -35,19 +36,28 @@ static size_t scalar_decode(const tile_run_t *run, const uint8_t *records, const
     return used;
 }
 
-static void scalar_range(tah_dtype_t dtype, const uint8_t *src, unsigned n, unsigned tiles,
+static void scalar_entropy(tah_dtype_t dtype, const uint8_t *src, size_t n, size_t units,
+                           uint32_t *keys)
+{
+    const size_t bytes = n * tah_dtype_bytes(dtype);
+    for (size_t unit = 0; unit < units; unit++)
+        keys[unit] = tile_entropy(dtype, src + unit * bytes, n);
+}
+
+static void scalar_range(tah_dtype_t dtype, const uint8_t *src, size_t n, size_t units,
                          uint32_t *keys)
 {
     const size_t bytes = n * tah_dtype_bytes(dtype);
-    for (unsigned t = 0; t < tiles; t++)
-        keys[t] = tile_range(dtype, src + t * bytes, n);
+    for (size_t unit = 0; unit < units; unit++)
+        keys[unit] = tile_range(dtype, src + unit * bytes, (unsigned)n);
 }
 
 const kernel_t kernel_scalar = {
     .name = "scalar",
     .encode = scalar_encode,
     .decode = scalar_decode,
-    .entropy = tile_entropy,
+    .entropy = scalar_entropy,
     .range = scalar_range,
+    .checksum = checksum,
     .tahx = &tahx_kernel_scalar,
 };

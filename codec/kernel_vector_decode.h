@@ -135,11 +135,10 @@ static bool padding_zero(const uint8_t *planes, unsigned n, unsigned bits)
  * One tile. Returns the bytes of the stream used; 0 where the reference has to decode it, or has to
  * say that it cannot be.
  */
-SIMD size_t decode_tile(const tile_run_t *run, uint32_t record, unsigned bits, unsigned vectors,
+SIMD size_t decode_tile(const tile_job_t *job, unsigned n, uint32_t record, unsigned bits,
                         const uint8_t *in, size_t room, uint8_t *dst)
 {
-    const tile_job_t *job = run->job;
-    const unsigned n = run->n;
+    const unsigned vectors = (n + SIMD_LANES - 1) / SIMD_LANES;
     uint8_t near_end[TILE_MAX + SIMD_PLANES], values[TILE_MAX * 8];
     coded_t tile = {.n = n, .bits = bits};
     if (!record_unpack(record, &tile.grid, &tile.rotated) ||
@@ -148,7 +147,7 @@ SIMD size_t decode_tile(const tile_run_t *run, uint32_t record, unsigned bits, u
     if (tile.rotated)
         tile.n = 1u << tile_log2(n);
     const size_t code_bytes = tile_code_bytes(tile.n, bits), bytes = tile.rotated + code_bytes;
-    if (room < bytes || !padding_zero(in + tile.rotated, tile.n, bits))
+    if (room < bytes || (n % 8 && !padding_zero(in + tile.rotated, tile.n, bits)))
         return 0;
     if (tile.rotated && (job->hadamard == TAH_HADAMARD_OFF || *in >= n || tile.n < SIMD_LANES))
         return 0;
@@ -170,21 +169,21 @@ SIMD size_t decode_tile(const tile_run_t *run, uint32_t record, unsigned bits, u
     return bytes;
 }
 
-SIMD size_t decode_tiles(const tile_run_t *run, unsigned vectors, const uint8_t *records,
+/* A run of tiles of n elements; compiled for each usual n. */
+SIMD size_t decode_tiles(const tile_run_t *run, unsigned n, const uint8_t *records,
                          const uint8_t *in, size_t room, uint8_t *dst)
 {
     size_t used = 0;
     for (unsigned t = 0; t < run->tiles; t++) {
         const uint32_t record = load_u32(records + t * TILE_RECORD);
-        size_t bytes =
-            decode_tile(run, record, run->widths[t], vectors, in + used, room - used, dst);
+        const unsigned bits = run->widths[t];
+        size_t bytes = decode_tile(run->job, n, record, bits, in + used, room - used, dst);
         if (bytes == 0)
-            bytes = tile_decode(run->job, record, in + used, room - used, run->n, run->widths[t],
-                                dst);
+            bytes = tile_decode(run->job, record, in + used, room - used, n, bits, dst);
         if (bytes == SIZE_MAX)
             return SIZE_MAX;
         used += bytes;
-        dst += (size_t)run->n * run->job->element;
+        dst += (size_t)n * run->job->element;
     }
     return used;
 }
@@ -192,15 +191,16 @@ SIMD size_t decode_tiles(const tile_run_t *run, unsigned vectors, const uint8_t 
 static size_t vector_decode(const tile_run_t *run, const uint8_t *records, const uint8_t *in,
                             size_t room, uint8_t *dst)
 {
-    const unsigned vectors = (run->n + SIMD_LANES - 1) / SIMD_LANES;
-    switch (vectors) {
-    case 1:
-        return decode_tiles(run, 1, records, in, room, dst);
-    case 2:
-        return decode_tiles(run, 2, records, in, room, dst);
-    case 4:
-        return decode_tiles(run, 4, records, in, room, dst);
+    switch (run->n) {
+    case 16:
+        return decode_tiles(run, 16, records, in, room, dst);
+    case 32:
+        return decode_tiles(run, 32, records, in, room, dst);
+    case 64:
+        return decode_tiles(run, 64, records, in, room, dst);
+    case 128:
+        return decode_tiles(run, 128, records, in, room, dst);
     default:
-        return decode_tiles(run, vectors, records, in, room, dst);
+        return decode_tiles(run, run->n, records, in, room, dst);
     }
 }

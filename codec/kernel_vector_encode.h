@@ -16,7 +16,6 @@
 /* What does not change within a run; tables are by bits - 1. */
 typedef struct run_setup {
     const tile_run_t *run;
-    unsigned vectors; /* of a tile, the last perhaps not full */
     float reciprocal[8], reach[8];
     uint32_t up; /* see grid_width_t */
 } run_setup_t;
@@ -32,18 +31,20 @@ typedef struct batch {
     float lows[BATCH], highs[BATCH], zeros[BATCH], inverses[BATCH];
     uint32_t records[BATCH];
     float values[BATCH][TILE_MAX]; /* where data is not the tensor itself */
+    float turned[BATCH][TILE_MAX]; /* rotated tiles */
 } batch_t;
 
 /* A tile as floats in whole vectors, what is behind it filled with its first one. */
-static void tile_widen(const tile_run_t *run, const uint8_t *src, unsigned vectors, float *values)
+static void tile_widen(tah_dtype_t dtype, const uint8_t *src, unsigned n, unsigned vectors,
+                       float *values)
 {
-    const unsigned n = run->n, whole = n / SIMD_LANES * SIMD_LANES;
+    const unsigned whole = n / SIMD_LANES * SIMD_LANES;
     uint8_t rest[SIMD_LANES * 4] = {0};
     uint32_t peak;
-    switch (run->job->dtype) {
+    switch (dtype) {
     case TAH_BFLOAT16:
     case TAH_FLOAT16: {
-        const bool brain = run->job->dtype == TAH_BFLOAT16;
+        const bool brain = dtype == TAH_BFLOAT16;
         memcpy(rest, src + 2 * whole, 2 * (n - whole));
         for (unsigned i = 0; i < vectors; i++) {
             const uint8_t *at = i * SIMD_LANES < whole ? src + 2 * i * SIMD_LANES : rest;
@@ -55,7 +56,7 @@ static void tile_widen(const tile_run_t *run, const uint8_t *src, unsigned vecto
         memcpy(values, src, 4 * n);
         break;
     default:
-        if (!convert_load(run->job->dtype, src, n, (uint32_t *)(void *)values, &peak))
+        if (!convert_load(dtype, src, n, (uint32_t *)(void *)values, &peak))
             values[0] = bits_float(FLOAT_INFINITY_BITS);
     }
     for (unsigned i = n; i < vectors * SIMD_LANES; i++)
@@ -118,21 +119,26 @@ SIMD vf vf_hadamard(vf x)
     return vf_butterfly8(vf_butterfly4(vf_butterfly2(vf_butterfly1(x))));
 }
 
-/* Transforms a tile of pivot into its values; false where it is better as it is. */
-static bool batch_rotate(batch_t *batch, unsigned t, unsigned n, tah_hadamard_t hadamard,
-                         unsigned pivot)
+/* Transforms a tile into its values, and finds the extremes of the lanes there. */
+SIMD void batch_rotate(batch_t *batch, unsigned t, unsigned n, unsigned pivot)
 {
-    const unsigned order = tile_log2(n), coded = 1u << order, vectors = coded / SIMD_LANES;
-    float w[TILE_MAX];
-    vf x[TILE_VECTORS];
-    memcpy(w, batch->data[t], n * sizeof *w);
-    for (unsigned i = n; i < coded; i++)
-        w[i] = 0;
-    const float first = w[0];
-    w[0] = w[pivot];
-    w[pivot] = first;
+    const unsigned coded = 1u << tile_log2(n), vectors = coded / SIMD_LANES;
+    const uint8_t *data = batch->data[t];
+    const vf first = vf_set1(bits_float(load_u32(data)));
+    const vf largest = vf_set1(bits_float(load_u32(data + pivot * sizeof(float))));
+    vf x[TILE_VECTORS] = {largest};
+    UNROLLED
+    for (unsigned i = 0; i < vectors; i++) {
+        const unsigned start = i * SIMD_LANES;
+        x[i] = start < n ? vf_load(data + i * 64) : vf_set1(0);
+        if (start < n && n - start < SIMD_LANES)
+            x[i] = vf_choose(vm_from((1u << n % SIMD_LANES) - 1), x[i], vf_set1(0));
+        x[i] = vf_choose(vm_from(pivot / SIMD_LANES == i ? 1u << pivot % SIMD_LANES : 0), first, x[i]);
+    }
+    x[0] = vf_choose(vm_from(1), largest, x[0]);
+    UNROLLED
     for (unsigned i = 0; i < vectors; i++)
-        x[i] = vf_hadamard(vf_load((const uint8_t *)(w + i * SIMD_LANES)));
+        x[i] = vf_hadamard(x[i]);
     for (unsigned half = 1; half < vectors; half *= 2)
         for (unsigned i = 0; i < vectors; i += 2 * half)
             for (unsigned k = i; k < i + half; k++) {
@@ -141,42 +147,53 @@ static bool batch_rotate(batch_t *batch, unsigned t, unsigned n, tah_hadamard_t 
                 x[k + half] = vf_sub(a, b);
             }
     vf low = x[0], high = x[0];
-    for (unsigned i = 1; i < vectors; i++) {
+    UNROLLED
+    for (unsigned i = 0; i < vectors; i++) {
         low = vf_min(low, x[i]);
         high = vf_max(high, x[i]);
+        vf_store(batch->turned[t] + i * SIMD_LANES, x[i]);
     }
-    const float least = vf_least(low), most = vf_most(high);
-    if (hadamard == TAH_HADAMARD_BEST &&
-        !rotation_shortens(batch->lows[t], batch->highs[t], least, most, order))
-        return false;
-    for (unsigned i = 0; i < vectors; i++)
-        vf_store(batch->values[t] + i * SIMD_LANES, x[i]);
-    batch->data[t] = (const uint8_t *)batch->values[t];
-    batch->lows[t] = least;
-    batch->highs[t] = most;
+    batch->low[t] = low;
+    batch->high[t] = high;
     batch->pivot[t] = (uint8_t)pivot;
-    return true;
 }
 
-/* The tiles that have a pivot, transformed. */
-SIMD void batch_rotations(const run_setup_t *setup, batch_t *batch, const float *halves,
-                          unsigned vectors)
+/* The tiles that have a pivot, transformed where their job wants it. */
+SIMD void batch_rotations(const tile_run_t *run, batch_t *batch, const float *halves, unsigned n)
 {
-    const unsigned n = setup->run->n;
+    const unsigned vectors = (n + SIMD_LANES - 1) / SIMD_LANES, order = tile_log2(n);
+    float lows[BATCH], highs[BATCH];
     for (unsigned left = batch->good; left; left &= left - 1) {
         const unsigned t = (unsigned)__builtin_ctz(left);
         unsigned pivot = 0;
         if (!batch_pivot(batch, t, n, vectors, halves[t], &pivot))
             continue;
-        if (n <= SIMD_LANES / 2) /* a transform of less than a vector */
+        if (n <= SIMD_LANES / 2) { /* a transform of less than a vector */
             batch->good &= ~(1u << t);
-        else if (batch_rotate(batch, t, n, setup->run->job->hadamard, pivot))
-            batch->rotated |= 1u << t;
+            continue;
+        }
+        batch_rotate(batch, t, n, pivot);
+        batch->rotated |= 1u << t;
+    }
+    if (!batch->rotated)
+        return;
+    vf_store(lows, vf_min_across(batch->low));
+    vf_store(highs, vf_max_across(batch->high));
+    for (unsigned left = batch->rotated; left; left &= left - 1) {
+        const unsigned t = (unsigned)__builtin_ctz(left);
+        if (run->job->hadamard == TAH_HADAMARD_BEST &&
+            !rotation_shortens(batch->lows[t], batch->highs[t], lows[t], highs[t], order)) {
+            batch->rotated &= ~(1u << t);
+            continue;
+        }
+        batch->data[t] = (const uint8_t *)batch->turned[t];
+        batch->lows[t] = lows[t];
+        batch->highs[t] = highs[t];
     }
 }
 
 /* grid_fit and grid_record of sixteen tiles; those that are not good get anything. */
-SIMD void batch_grids(const run_setup_t *setup, batch_t *batch, vi widths)
+SIMD void batch_grids(const run_setup_t *setup, batch_t *batch, unsigned n, vi widths)
 {
     const vi one = vi_set1(1), drop = vi_set1(GRID_STEP_DROP), fraction = vi_set1(0x7f800000);
     const vf low = vf_load((const uint8_t *)batch->lows);
@@ -211,7 +228,7 @@ SIMD void batch_grids(const run_setup_t *setup, batch_t *batch, vi widths)
     const vf magnitude = vf_abs(units);
     const vi field = vi_choose(vf_above(vf_set1(1024), magnitude), vf_nearest(magnitude),
                                vi_sub(vi_down(vf_bits(magnitude), 13), vi_set1((127 + 9) << 10)));
-    const unsigned order = tile_log2(setup->run->n);
+    const unsigned order = tile_log2(n);
     const vi turned = vi_choose(vm_from(batch->rotated), vi_set1((1u << 30) - (order << 8)),
                                 vi_set1(0));
     vi record = vi_add(vi_down(vf_bits(step), 15), vi_set1(GRID_RECORD_EXPONENT << 8));
@@ -247,42 +264,55 @@ SIMD size_t batch_codes(const batch_t *batch, unsigned t, unsigned coded, unsign
     return (size_t)(out - start);
 }
 
-/* A tile of the batch to the stream; returns the bytes used, SIZE_MAX where room is too small. */
-SIMD size_t batch_write(const run_setup_t *setup, batch_t *batch, unsigned t, unsigned vectors,
-                        unsigned bits, uint8_t *out, size_t room, tile_counts_t *counts)
+/* A tile so near the end of room that its planes are written elsewhere first. */
+static __attribute__((noinline)) size_t batch_write_last(const batch_t *batch, unsigned t,
+                                                         unsigned coded, unsigned bits,
+                                                         uint8_t *out, size_t room)
 {
-    const unsigned n = setup->run->n, rotated = batch->rotated >> t & 1;
-    const unsigned coded = rotated ? 1u << tile_log2(n) : n;
+    const unsigned rotated = batch->rotated >> t & 1;
     const size_t bytes = rotated + tile_code_bytes(coded, bits);
-    uint8_t short_of_room[1 + TILE_MAX + SIMD_PLANES];
+    uint8_t planes[TILE_MAX + SIMD_PLANES];
     if (room < bytes)
         return SIZE_MAX;
-    uint8_t *const to = room < bytes + SIMD_PLANES ? short_of_room : out;
-    *to = batch->pivot[t];
-    /* A transform may have turned a ragged tile into a whole one. */
-    if (coded == n)
-        batch_codes(batch, t, n, vectors, bits, to + rotated);
+    batch_codes(batch, t, coded, (coded + SIMD_LANES - 1) / SIMD_LANES, bits, planes);
+    *out = batch->pivot[t];
+    memcpy(out + rotated, planes, bytes - rotated);
+    return bytes;
+}
+
+/* A tile of the batch to the stream; returns the bytes used, SIZE_MAX where room is too small. */
+SIMD size_t batch_write(const batch_t *batch, unsigned t, unsigned n, unsigned bits, uint8_t *out,
+                        size_t room)
+{
+    const unsigned rotated = batch->rotated >> t & 1, vectors = (n + SIMD_LANES - 1) / SIMD_LANES;
+    /* A transform turns a ragged tile into a whole one. */
+    const unsigned whole = 1u << tile_log2(n), coded = rotated ? whole : n;
+    const size_t bytes = rotated + tile_code_bytes(coded, bits);
+    if (__builtin_expect(room < bytes + SIMD_PLANES, 0))
+        return batch_write_last(batch, t, coded, bits, out, room);
+    *out = batch->pivot[t];
+    if (whole == n || !rotated)
+        batch_codes(batch, t, n, vectors, bits, out + rotated);
     else
-        batch_codes(batch, t, coded, coded / SIMD_LANES, bits, to + rotated);
-    if (to != out)
-        memcpy(out, to, bytes);
-    counts->rotated += rotated;
+        batch_codes(batch, t, whole, whole / SIMD_LANES, bits, out + rotated);
     return bytes;
 }
 
 /* Everything up to the grids of a batch of tiles at src. */
-SIMD void batch_prepare(const run_setup_t *setup, batch_t *batch, const uint8_t *src,
-                        unsigned vectors)
+SIMD void batch_prepare(const tile_run_t *run, batch_t *batch, const uint8_t *src, unsigned n)
 {
-    const tile_run_t *run = setup->run;
-    const size_t bytes = (size_t)run->n * run->job->element;
-    const bool direct = run->job->dtype == TAH_FLOAT32 && run->n % SIMD_LANES == 0;
+    const unsigned vectors = (n + SIMD_LANES - 1) / SIMD_LANES;
+    const size_t bytes = (size_t)n * run->job->element;
+    const bool direct = run->job->dtype == TAH_FLOAT32 && n % SIMD_LANES == 0;
     float halves[BATCH];
     vf sum = vf_set1(0);
     for (unsigned t = 0; t < batch->tiles; t++) {
         batch->data[t] = src + t * bytes;
+        /* The next batch. */
+        for (size_t line = 0; line < bytes; line += 64)
+            __builtin_prefetch(src + (BATCH + t) * bytes + line);
         if (!direct) {
-            tile_widen(run, src + t * bytes, vectors, batch->values[t]);
+            tile_widen(run->job->dtype, src + t * bytes, n, vectors, batch->values[t]);
             batch->data[t] = (const uint8_t *)batch->values[t];
         }
         sum = vf_add(sum, tile_scan(batch->data[t], vectors, &batch->low[t], &batch->high[t]));
@@ -305,14 +335,15 @@ SIMD void batch_prepare(const run_setup_t *setup, batch_t *batch, const uint8_t 
     vf_store(batch->highs, high);
     vf_store(halves, vf_mul(peak, vf_set1(0.5f)));
     if (run->job->hadamard != TAH_HADAMARD_OFF)
-        batch_rotations(setup, batch, halves, vectors);
+        batch_rotations(run, batch, halves, n);
 }
 
-SIMD size_t encode_tiles(const run_setup_t *setup, unsigned vectors, const uint8_t *src,
-                         uint8_t *records, uint8_t *out, size_t room, tile_counts_t *counts)
+/* A run of tiles of n elements; compiled for each usual n. */
+SIMD size_t encode_tiles(const run_setup_t *setup, unsigned n, const uint8_t *src, uint8_t *records,
+                         uint8_t *out, size_t room, tile_counts_t *counts)
 {
     const tile_run_t *run = setup->run;
-    const size_t bytes = (size_t)run->n * run->job->element;
+    const size_t bytes = (size_t)n * run->job->element;
     size_t used = 0;
     batch_t batch;
     for (unsigned first = 0; first < run->tiles; first += BATCH) {
@@ -320,17 +351,17 @@ SIMD size_t encode_tiles(const run_setup_t *setup, unsigned vectors, const uint8
         uint8_t widths[BATCH] = {0};
         batch.tiles = run->tiles - first < BATCH ? run->tiles - first : BATCH;
         memcpy(widths, run->widths + first, batch.tiles);
-        batch_prepare(setup, &batch, start, vectors);
-        batch_grids(setup, &batch, vi_bytes(widths));
+        batch_prepare(run, &batch, start, n);
+        batch_grids(setup, &batch, n, vi_bytes(widths));
         memcpy(records + first * TILE_RECORD, batch.records, batch.tiles * TILE_RECORD);
+        counts->rotated += (unsigned)__builtin_popcount(batch.rotated);
         for (unsigned t = 0; t < batch.tiles; t++) {
             const size_t taken =
                 batch.good >> t & 1
-                    ? batch_write(setup, &batch, t, vectors, widths[t], out + used, room - used,
-                                  counts)
-                    : tile_encode(run->job, run->first + first + t, start + t * bytes, run->n,
-                                  widths[t], records + (first + t) * TILE_RECORD, out + used,
-                                  room - used, counts);
+                    ? batch_write(&batch, t, n, widths[t], out + used, room - used)
+                    : tile_encode(run->job, run->first + first + t, start + t * bytes, n, widths[t],
+                                  records + (first + t) * TILE_RECORD, out + used, room - used,
+                                  counts);
             if (taken == SIZE_MAX)
                 return SIZE_MAX;
             used += taken;
@@ -342,7 +373,7 @@ SIMD size_t encode_tiles(const run_setup_t *setup, unsigned vectors, const uint8
 static size_t vector_encode(const tile_run_t *run, const uint8_t *src, uint8_t *records,
                             uint8_t *out, size_t room, tile_counts_t *counts)
 {
-    run_setup_t setup = {.run = run, .vectors = (run->n + SIMD_LANES - 1) / SIMD_LANES};
+    run_setup_t setup = {.run = run};
     if (run->job->rounding != TAH_ROUND_NEAREST || run->job->search)
         return kernel_scalar.encode(run, src, records, out, room, counts);
     for (unsigned bits = 2; bits <= 8; bits++) {
@@ -351,14 +382,16 @@ static size_t vector_encode(const tile_run_t *run, const uint8_t *src, uint8_t *
         setup.reach[bits - 1] = width.reach;
         setup.up = width.up;
     }
-    switch (setup.vectors) {
-    case 1:
-        return encode_tiles(&setup, 1, src, records, out, room, counts);
-    case 2:
-        return encode_tiles(&setup, 2, src, records, out, room, counts);
-    case 4:
-        return encode_tiles(&setup, 4, src, records, out, room, counts);
+    switch (run->n) {
+    case 16:
+        return encode_tiles(&setup, 16, src, records, out, room, counts);
+    case 32:
+        return encode_tiles(&setup, 32, src, records, out, room, counts);
+    case 64:
+        return encode_tiles(&setup, 64, src, records, out, room, counts);
+    case 128:
+        return encode_tiles(&setup, 128, src, records, out, room, counts);
     default:
-        return encode_tiles(&setup, setup.vectors, src, records, out, room, counts);
+        return encode_tiles(&setup, run->n, src, records, out, room, counts);
     }
 }

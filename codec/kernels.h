@@ -39,12 +39,13 @@ typedef struct kernel {
     size_t (*decode)(const tile_run_t *run, const uint8_t *records, const uint8_t *in,
                      size_t room, uint8_t *dst);
 
-    /* tile_entropy of n elements, any number of them. */
-    uint32_t (*entropy)(tah_dtype_t dtype, const uint8_t *src, size_t n);
+    /* tile_entropy and tile_range of each of units units (rows, tiles) of n elements, at src one
+     * after another; n is at most TILE_MAX for a range. */
+    void (*entropy)(tah_dtype_t dtype, const uint8_t *src, size_t n, size_t units, uint32_t *keys);
+    void (*range)(tah_dtype_t dtype, const uint8_t *src, size_t n, size_t units, uint32_t *keys);
 
-    /* tile_range of each of tiles tiles of n elements, at src one after another. */
-    void (*range)(tah_dtype_t dtype, const uint8_t *src, unsigned n, unsigned tiles,
-                  uint32_t *keys);
+    /* XXH3 with 64-bit result and seed 0. */
+    uint64_t (*checksum)(const uint8_t *data, size_t bytes);
 
     const struct tahx_kernel *tahx; /* the tiles of tahx: codec/tahx.h */
 } kernel_t;

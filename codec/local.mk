@@ -4,7 +4,7 @@ CODEC_LIBS = libcodec.la $(ZSTD_STATIC) -lm
 noinst_LTLIBRARIES += libcodec.la
 libcodec_la_SOURCES = \
 	%D%/tah.h %D%/names.c \
-	%D%/bytes.h %D%/environment.h %D%/frame.h %D%/frame.c \
+	%D%/bytes.h %D%/checksum.h %D%/environment.h %D%/frame.h %D%/frame.c \
 	%D%/codec.h %D%/codec.c %D%/tah.c %D%/uniform.c \
 	%D%/tiled.h %D%/tiled.c %D%/tiled_encode.c %D%/measure.h %D%/measure.c \
 	%D%/tile.h %D%/tile.c %D%/tile_math.h %D%/tile_math.c %D%/entropy.c \

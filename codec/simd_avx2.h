@@ -191,6 +191,7 @@ SIMD void vf_store_float64(uint8_t *at, vf x)
     }
 TAH_MERGE(vf_min, _mm256_min_ps)
 TAH_MERGE(vf_max, _mm256_max_ps)
+TAH_MERGE(vf_add, _mm256_add_ps)
 
 SIMD float vf_least(vf x) { return vf_min_one(x); }
 SIMD float vf_most(vf x) { return vf_max_one(x); }

@@ -110,6 +110,7 @@ SIMD void vf_store_float64(uint8_t *at, vf x)
     }
 TAH_MERGE(vf_min, x, y)
 TAH_MERGE(vf_max, x, y)
+TAH_MERGE(vf_add, x, y)
 
 SIMD float vf_least(vf x) { return _mm512_reduce_min_ps(x); }
 SIMD float vf_most(vf x) { return _mm512_reduce_max_ps(x); }

@@ -164,7 +164,7 @@ static inline uint32_t random_number(uint32_t start, uint32_t i)
 
 /* --- keys of the allocation (entropy.c) ------------------------------------------------------ */
 
-#define WEIGHT_LANES 16
+#define WEIGHT_LANES 32
 
 /* Sums over magnitudes: of those whose index is i modulo WEIGHT_LANES, in the order of indices. */
 typedef struct tile_weight {
@@ -182,10 +182,11 @@ typedef struct tile_weight {
 #define WEIGHT_C3 0.15544586f
 
 /*
- * Entropy of the distribution a / sum of a as a key that sorts like it; 0 for all zeros. false: the
- * sums are so small or large that the elements have to be scaled first, or they are not finite.
+ * Entropy of the distribution a / sum of a as a key that sorts like it, from the sums of the lanes, 0
+ * for all zeros. Lanes are added up in pairs half of them apart, then a quarter, down to neighbours.
+ * false: the sums are so small or large that the elements have to be scaled first, or not finite.
  */
-bool weight_key(const tile_weight_t *weight, uint32_t *key);
+bool weight_key(float mass, float moment, uint32_t *key);
 
 /* The key of a range: a float32 pattern, 0 or positive. */
 static inline uint32_t range_key(float low, float high)

@@ -107,16 +107,27 @@ void tiled_widths(const tiled_shape_t *shape, const uint8_t *map, const tiled_cu
         memset(widths, shape->bits_high, cursor->tiles);
         return;
     }
-    const bool by_row = shape->map == TILED_MAP_ROWS;
-    uint64_t bit = by_row ? cursor->tile / shape->row_tiles : cursor->tile;
-    uint64_t column = by_row ? cursor->tile % shape->row_tiles : 0;
-    const uint64_t columns = by_row ? shape->row_tiles : 1;
-    for (unsigned t = 0; t < cursor->tiles; t++) {
-        widths[t] = map[bit / 8] >> bit % 8 & 1 ? shape->bits_high : shape->bits_low;
-        if (++column == columns) {
-            column = 0;
-            bit++;
+    const uint8_t low = shape->bits_low, step = (uint8_t)(shape->bits_high - low);
+    if (shape->map == TILED_MAP_ROWS) {
+        uint64_t row = cursor->tile / shape->row_tiles, column = cursor->tile % shape->row_tiles;
+        for (unsigned t = 0, tiles; t < cursor->tiles; t += tiles, row++, column = 0) {
+            const uint64_t left = shape->row_tiles - column;
+            tiles = left < cursor->tiles - t ? (unsigned)left : cursor->tiles - t;
+            memset(widths + t, low + (map[row / 8] >> row % 8 & 1) * step, tiles);
         }
+        return;
+    }
+    unsigned t = 0;
+    for (; cursor->tile % 8 == 0 && t + 8 <= cursor->tiles; t += 8) {
+        /* Eight bits to eight bytes of 0 or 1. */
+        const uint64_t each = UINT64_C(0x0101010101010101);
+        const uint64_t bits = map[(cursor->tile + t) / 8] * each & UINT64_C(0x8040201008040201);
+        const uint64_t ones = ((bits + 0x7f * each) | bits) >> 7 & each;
+        store_u64(widths + t, low * each + ones * step);
+    }
+    for (; t < cursor->tiles; t++) {
+        const uint64_t bit = cursor->tile + t;
+        widths[t] = (uint8_t)(low + (map[bit / 8] >> bit % 8 & 1) * step);
     }
 }
 

@@ -127,10 +127,15 @@ static void part_rank_rows(void *job, pool_part_t *part)
     const ranking_t *ranking = job;
     const tiled_shape_t *shape = ranking->shape;
     const uint64_t first = part->number * ranking->part_rows;
-    for (uint64_t row = first; row < shape->rows && row < first + ranking->part_rows; row++) {
-        const uint8_t *src = ranking->src + row * shape->row * ranking->element;
-        store_u32(ranking->keys + row * TILE_RECORD,
-                  kernel_get()->entropy(ranking->params->dtype, src, shape->row));
+    const uint64_t left = shape->rows - first;
+    const uint64_t end = first + (left < ranking->part_rows ? left : ranking->part_rows);
+    for (uint64_t row = first, rows; row < end; row += rows) {
+        uint32_t found[KERNEL_RUN];
+        rows = end - row < KERNEL_RUN ? end - row : KERNEL_RUN;
+        kernel_get()->entropy(ranking->params->dtype,
+                              ranking->src + row * shape->row * ranking->element, shape->row, rows,
+                              found);
+        memcpy(ranking->keys + row * TILE_RECORD, found, rows * sizeof *found);
     }
 }
 
@@ -138,17 +143,12 @@ static void part_rank_tiles(void *job, pool_part_t *part)
 {
     const ranking_t *ranking = job;
     const kernel_t *kernel = kernel_get();
-    const tah_dtype_t dtype = ranking->params->dtype;
     tiled_cursor_t cursor = tiled_part(ranking->shape, ranking->element, part->number);
     while (tiled_next(ranking->shape, &cursor)) {
         uint32_t found[KERNEL_RUN];
         const uint8_t *first = ranking->src + cursor.element * ranking->element;
-        if (ranking->params->allocate == TAH_ALLOCATE_RANGE)
-            kernel->range(dtype, first, cursor.n, cursor.tiles, found);
-        else
-            for (unsigned t = 0; t < cursor.tiles; t++)
-                found[t] =
-                    kernel->entropy(dtype, first + t * cursor.n * ranking->element, cursor.n);
+        (ranking->params->allocate == TAH_ALLOCATE_RANGE ? kernel->range : kernel->entropy)(
+            ranking->params->dtype, first, cursor.n, cursor.tiles, found);
         memcpy(ranking->keys + cursor.tile * TILE_RECORD, found, cursor.tiles * sizeof *found);
     }
 }
@@ -174,23 +174,28 @@ static void keys_find(const tah_params_t *params, const tiled_shape_t *shape, ta
 
 /*
  * The key that the wanted-th smallest has, wanted >= 1; *equal is how many of those with that very
- * key are among the wanted smallest. A radix selection, highest byte first.
+ * key are among the wanted smallest, *others how many more there are. A radix selection, highest bits
+ * first.
  */
-static uint32_t key_select(const uint8_t *keys, uint64_t units, uint64_t wanted, uint64_t *equal)
+static uint32_t key_select(const uint8_t *keys, uint64_t units, uint64_t wanted, uint64_t *equal,
+                           uint64_t *others)
 {
-    uint32_t key = 0;
-    for (int shift = 24; shift >= 0; shift -= 8) {
-        uint64_t histogram[256] = {0};
-        const uint32_t above = shift == 24 ? 0 : UINT32_MAX << (shift + 8);
+    static const unsigned shifts[] = {21, 10, 0}, digits[] = {11, 11, 10};
+    uint32_t key = 0, above = 0; /* the bits that are known */
+    for (int k = 0; k < 3; k++) {
+        uint32_t histogram[1 << 11] = {0};
+        const uint32_t mask = (1u << digits[k]) - 1;
         for (uint64_t i = 0; i < units; i++) {
             const uint32_t own = load_u32(keys + i * TILE_RECORD);
             if ((own & above) == key)
-                histogram[own >> shift & 255]++;
+                histogram[own >> shifts[k] & mask]++;
         }
-        unsigned digit = 0;
+        uint32_t digit = 0;
         while (wanted > histogram[digit])
             wanted -= histogram[digit++];
-        key |= digit << shift;
+        key |= digit << shifts[k];
+        above |= mask << shifts[k];
+        *others = histogram[digit] - wanted;
     }
     *equal = wanted;
     return key;
@@ -199,17 +204,21 @@ static uint32_t key_select(const uint8_t *keys, uint64_t units, uint64_t wanted,
 /* A set bit for every unit with the high width: not among the low ones with the smallest keys. */
 static void map_write(const uint8_t *keys, uint64_t units, uint64_t low, uint8_t *map)
 {
-    uint64_t equal;
-    const uint32_t key = key_select(keys, units, low, &equal);
-    memset(map, 0, (size_t)(units / 8 + (units % 8 != 0)));
-    for (uint64_t i = 0; i < units; i++) {
-        const uint32_t own = load_u32(keys + i * TILE_RECORD);
-        bool high = own > key;
-        if (own == key) {
-            high = equal == 0; /* of equal keys the first ones get the low width */
-            equal -= !high;
+    uint64_t equal, others;
+    const uint32_t key = key_select(keys, units, low, &equal, &others);
+    for (uint64_t i = 0; i < units; i += 8, keys += 8 * TILE_RECORD) {
+        const unsigned count = units - i < 8 ? (unsigned)(units - i) : 8;
+        unsigned bits = 0;
+        for (unsigned k = 0; k < count; k++)
+            bits |= (unsigned)(load_u32(keys + k * TILE_RECORD) > key) << k;
+        /* Of equal keys the first ones get the low width. */
+        for (unsigned k = 0; others && k < count; k++) {
+            if (load_u32(keys + k * TILE_RECORD) != key)
+                continue;
+            bits |= (unsigned)(equal == 0) << k;
+            equal -= equal != 0;
         }
-        map[i / 8] |= (uint8_t)(high << i % 8);
+        map[i / 8] = (uint8_t)bits;
     }
 }
 
@@ -227,7 +236,6 @@ static void header_write(const tah_params_t *params, const tiled_shape_t *shape,
 
 /* An encoding in progress. */
 typedef struct encoding {
-    const tah_params_t *params;
     const tiled_shape_t *shape;
     const tile_job_t *job;
     const uint8_t *src, *map;
@@ -255,8 +263,6 @@ static size_t part_write(const encoding_t *encoding, uint64_t part, uint8_t *out
             return SIZE_MAX;
         if (own->measured)
             measure_run(&run, src, records, out + used, bytes, own);
-        for (unsigned t = 0; t < cursor.tiles; t++)
-            own->tiles_high += widths[t] == encoding->params->bits_high;
         used += bytes;
     }
     own->tiles_rotated = counts.rotated;
@@ -302,7 +308,6 @@ static tah_status_t encode_payload(const tah_params_t *params, bool two_widths,
         map_write(records, shape.map_bits, low, map);
     }
     encoding_t encoding = {
-        .params = params,
         .shape = &shape,
         .job = &job,
         .src = src,
@@ -314,6 +319,9 @@ static tah_status_t encode_payload(const tah_params_t *params, bool two_widths,
     if (atomic_load(&encoding.stream.full))
         return TAH_ERR_SPACE;
     sink->result->tiles = shape.tiles;
+    if (shape.bits_high == params->bits_high)
+        sink->result->tiles_high =
+            shape.tiles - low * (shape.map == TILED_MAP_ROWS ? shape.row_tiles : 1);
     header_write(params, &shape, encoding.stream.at, sink->header);
     return TAH_OK;
 }
