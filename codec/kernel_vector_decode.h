@@ -86,26 +86,35 @@ SIMD vi vi_hadamard(vi x)
 }
 
 /* The same of a rotated tile. */
-static void rotated_values_store(const coded_t *tile, tah_dtype_t dtype, uint8_t *dst)
+SIMD void rotated_values_store_to(const coded_t *tile, tah_dtype_t dtype, unsigned vectors,
+                                  uint8_t *dst)
 {
-    const unsigned order = tile_log2(tile->n), vectors = tile->n / SIMD_LANES, drop = order - 1;
+    const unsigned drop = tile_log2(vectors * SIMD_LANES) - 1;
     const uint8_t *planes = tile->planes;
     vi y[TILE_VECTORS + 3];
     int32_t units[TILE_MAX];
+    UNROLLED
     for (unsigned i = 0; i < vectors; i += 4) {
         const unsigned left = vectors - i < 4 ? vectors - i : 4, w = 2 * left;
         block_codes(planes, tile->bits, w, y + i);
         planes += w * tile->bits;
     }
+    UNROLLED
     for (unsigned i = 0; i < vectors; i++)
         y[i] = vi_hadamard(codes_units(y[i], &tile->grid));
-    for (unsigned half = 1; half < vectors; half *= 2)
-        for (unsigned i = 0; i < vectors; i += 2 * half)
-            for (unsigned k = i; k < i + half; k++) {
-                const vi a = y[k], b = y[k + half];
-                y[k] = vi_add(a, b);
-                y[k + half] = vi_sub(a, b);
-            }
+    UNROLLED
+    for (unsigned stage = 0; stage < TILE_STAGES; stage++) {
+        UNROLLED
+        for (unsigned i = 0; i < vectors / 2; i++) {
+            const unsigned half = 1u << stage, k = i / half * 2 * half + i % half;
+            if (half >= vectors)
+                break;
+            const vi a = y[k], b = y[k + half];
+            y[k] = vi_add(a, b);
+            y[k + half] = vi_sub(a, b);
+        }
+    }
+    UNROLLED
     for (unsigned i = 0; i < vectors; i++)
         vi_store(units + i * SIMD_LANES,
                  vi_down_signed(vi_add(y[i], vi_set1(1u << (drop - 1))), drop));
@@ -118,6 +127,27 @@ static void rotated_values_store(const coded_t *tile, tah_dtype_t dtype, uint8_t
         values_store(dtype,
                      vf_mul(vf_of(vf_bits(vf_load((const uint8_t *)(units + i * SIMD_LANES)))), unit),
                      dst + i * bytes);
+}
+
+/* The same with a known number of vectors, so that they stay in registers. */
+SIMD void rotated_values_store(const coded_t *tile, tah_dtype_t dtype, unsigned n, uint8_t *dst)
+{
+    switch (tile_log2(n)) {
+    case 4:
+        rotated_values_store_to(tile, dtype, 1, dst);
+        break;
+    case 5:
+        rotated_values_store_to(tile, dtype, 2, dst);
+        break;
+    case 6:
+        rotated_values_store_to(tile, dtype, 4, dst);
+        break;
+    case 7:
+        rotated_values_store_to(tile, dtype, 8, dst);
+        break;
+    default:
+        rotated_values_store_to(tile, dtype, TILE_VECTORS, dst);
+    }
 }
 
 /* Whether the bits behind the codes of a tile are zero. */
@@ -158,8 +188,10 @@ SIMD size_t decode_tile(const tile_job_t *job, unsigned n, uint32_t record, unsi
         tile.planes = near_end;
     }
     uint8_t *const to = n % SIMD_LANES ? values : dst;
-    if (tile.rotated)
-        rotated_values_store(&tile, job->dtype, to);
+    if (tile.rotated && job->dtype == TAH_FLOAT32)
+        rotated_values_store(&tile, TAH_FLOAT32, n, to);
+    else if (tile.rotated)
+        rotated_values_store(&tile, job->dtype, n, to);
     else if (job->dtype == TAH_FLOAT32)
         tile_values_store(&tile, TAH_FLOAT32, vectors, to);
     else

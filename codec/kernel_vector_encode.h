@@ -12,6 +12,7 @@
 
 #define BATCH SIMD_LANES
 #define TILE_VECTORS (TILE_MAX / SIMD_LANES)
+#define TILE_STAGES 4 /* of a transform, between vectors */
 
 /* What does not change within a run; tables are by bits - 1. */
 typedef struct run_setup {
@@ -84,6 +85,14 @@ SIMD vf tile_scan(const uint8_t *data, unsigned vectors, vf *low, vf *high)
     return sum;
 }
 
+/* Asks for what the next batch will read. */
+SIMD void next_prefetch(const uint8_t *at, unsigned vectors)
+{
+    UNROLLED
+    for (unsigned i = 0; i < vectors; i++)
+        __builtin_prefetch(at + i * 64);
+}
+
 /* Whether all elements of a sum of tile_scan are zero. */
 SIMD bool scan_finite(vf sum)
 {
@@ -103,6 +112,7 @@ SIMD bool batch_pivot(const batch_t *batch, unsigned t, unsigned n, unsigned vec
             return false;
     }
     unsigned above = 0;
+    UNROLLED
     for (unsigned i = 0; i < vectors; i++) {
         unsigned lanes = vm_bits(vf_above(vf_abs(vf_load(batch->data[t] + i * 64)), limit));
         if (n - i * SIMD_LANES < SIMD_LANES)
@@ -120,13 +130,12 @@ SIMD vf vf_hadamard(vf x)
 }
 
 /* Transforms a tile into its values, and finds the extremes of the lanes there. */
-SIMD void batch_rotate(batch_t *batch, unsigned t, unsigned n, unsigned pivot)
+SIMD void batch_rotate_to(batch_t *batch, unsigned t, unsigned n, unsigned vectors, unsigned pivot)
 {
-    const unsigned coded = 1u << tile_log2(n), vectors = coded / SIMD_LANES;
     const uint8_t *data = batch->data[t];
     const vf first = vf_set1(bits_float(load_u32(data)));
     const vf largest = vf_set1(bits_float(load_u32(data + pivot * sizeof(float))));
-    vf x[TILE_VECTORS] = {largest};
+    vf x[TILE_VECTORS];
     UNROLLED
     for (unsigned i = 0; i < vectors; i++) {
         const unsigned start = i * SIMD_LANES;
@@ -139,13 +148,18 @@ SIMD void batch_rotate(batch_t *batch, unsigned t, unsigned n, unsigned pivot)
     UNROLLED
     for (unsigned i = 0; i < vectors; i++)
         x[i] = vf_hadamard(x[i]);
-    for (unsigned half = 1; half < vectors; half *= 2)
-        for (unsigned i = 0; i < vectors; i += 2 * half)
-            for (unsigned k = i; k < i + half; k++) {
-                const vf a = x[k], b = x[k + half];
-                x[k] = vf_add(a, b);
-                x[k + half] = vf_sub(a, b);
-            }
+    UNROLLED
+    for (unsigned stage = 0; stage < TILE_STAGES; stage++) {
+        UNROLLED
+        for (unsigned i = 0; i < vectors / 2; i++) {
+            const unsigned half = 1u << stage, k = i / half * 2 * half + i % half;
+            if (half >= vectors)
+                break;
+            const vf a = x[k], b = x[k + half];
+            x[k] = vf_add(a, b);
+            x[k + half] = vf_sub(a, b);
+        }
+    }
     vf low = x[0], high = x[0];
     UNROLLED
     for (unsigned i = 0; i < vectors; i++) {
@@ -156,6 +170,27 @@ SIMD void batch_rotate(batch_t *batch, unsigned t, unsigned n, unsigned pivot)
     batch->low[t] = low;
     batch->high[t] = high;
     batch->pivot[t] = (uint8_t)pivot;
+}
+
+/* The same with a known number of vectors, so that they stay in registers. */
+SIMD void batch_rotate(batch_t *batch, unsigned t, unsigned n, unsigned pivot)
+{
+    switch (tile_log2(n)) {
+    case 4:
+        batch_rotate_to(batch, t, n, 1, pivot);
+        break;
+    case 5:
+        batch_rotate_to(batch, t, n, 2, pivot);
+        break;
+    case 6:
+        batch_rotate_to(batch, t, n, 4, pivot);
+        break;
+    case 7:
+        batch_rotate_to(batch, t, n, 8, pivot);
+        break;
+    default:
+        batch_rotate_to(batch, t, n, TILE_VECTORS, pivot);
+    }
 }
 
 /* The tiles that have a pivot, transformed where their job wants it. */
@@ -308,9 +343,7 @@ SIMD void batch_prepare(const tile_run_t *run, batch_t *batch, const uint8_t *sr
     vf sum = vf_set1(0);
     for (unsigned t = 0; t < batch->tiles; t++) {
         batch->data[t] = src + t * bytes;
-        /* The next batch. */
-        for (size_t line = 0; line < bytes; line += 64)
-            __builtin_prefetch(src + (BATCH + t) * bytes + line);
+        next_prefetch(src + (BATCH + t) * bytes, vectors);
         if (!direct) {
             tile_widen(run->job->dtype, src + t * bytes, n, vectors, batch->values[t]);
             batch->data[t] = (const uint8_t *)batch->values[t];

@@ -36,6 +36,7 @@ SIMD void unit_weigh(tah_dtype_t dtype, const uint8_t *src, size_t n, vf *mass, 
     vf masses[2] = {vf_set1(0), vf_set1(0)}, moments[2] = {vf_set1(0), vf_set1(0)};
     size_t i = 0;
     for (; i + 2 * SIMD_LANES <= n; i += 2 * SIMD_LANES, src += 2 * bytes) {
+        next_prefetch(src + 4096, 2);
         weigh(elements_load(dtype, src, SIMD_LANES), &masses[0], &moments[0]);
         weigh(elements_load(dtype, src + bytes, SIMD_LANES), &masses[1], &moments[1]);
     }
@@ -91,6 +92,7 @@ SIMD void range_units(tah_dtype_t dtype, const uint8_t *src, unsigned n, size_t 
         float values[TILE_MAX];
         for (unsigned t = 0; t < BATCH; t++) {
             const uint8_t *data = src + (t < tiles ? t : 0) * bytes;
+            next_prefetch(data + BATCH * bytes, vectors);
             if (!direct) {
                 tile_widen(dtype, data, n, vectors, values);
                 data = (const uint8_t *)values;

@@ -103,32 +103,50 @@ size_t tile_special_decode(uint32_t kind, const uint8_t *in, size_t room, unsign
 
 /* --- codes --------------------------------------------------------------------------------------- */
 
+/* The lowest bits of eight bytes, the first one lowest; the reverse. */
+static uint8_t bits_gather(uint64_t bytes)
+{
+    return (uint8_t)((bytes & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56);
+}
+
+static uint64_t bits_spread(uint8_t bits)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    const uint64_t own = bits * each & UINT64_C(0x8040201008040201);
+    return ((own + 0x7f * each) | own) >> 7 & each;
+}
+
 void tile_codes_pack(const uint8_t *codes, unsigned n, unsigned bits, uint8_t *out)
 {
     for (unsigned first = 0; first < n; first += 64) {
         const unsigned count = n - first < 64 ? n - first : 64, bytes = (count + 7) / 8;
-        for (unsigned bit = 0; bit < bits; bit++, out += bytes) {
-            uint64_t plane = 0;
-            for (unsigned i = 0; i < count; i++)
-                plane |= (uint64_t)(codes[first + i] >> bit & 1) << i;
-            memcpy(out, &plane, bytes);
+        for (unsigned i = 0; i < bytes; i++) {
+            uint64_t eight = 0;
+            memcpy(&eight, codes + first + 8 * i, count - 8 * i < 8 ? count - 8 * i : 8);
+            for (unsigned bit = 0; bit < bits; bit++)
+                out[bit * bytes + i] = bits_gather(eight >> bit);
         }
+        out += bits * bytes;
     }
 }
 
 bool tile_codes_unpack(const uint8_t *in, unsigned n, unsigned bits, uint8_t *codes)
 {
-    memset(codes, 0, n);
     for (unsigned first = 0; first < n; first += 64) {
         const unsigned count = n - first < 64 ? n - first : 64, bytes = (count + 7) / 8;
-        for (unsigned bit = 0; bit < bits; bit++, in += bytes) {
-            uint64_t plane = 0;
-            memcpy(&plane, in, bytes);
-            if (count < 64 && plane >> count)
+        for (unsigned i = 0; i < bytes; i++) {
+            const unsigned own = count - 8 * i < 8 ? count - 8 * i : 8;
+            uint64_t eight = 0;
+            unsigned all = 0;
+            for (unsigned bit = 0; bit < bits; bit++) {
+                all |= in[bit * bytes + i];
+                eight |= bits_spread(in[bit * bytes + i]) << bit;
+            }
+            if (all >> own)
                 return false;
-            for (unsigned i = 0; i < count; i++)
-                codes[first + i] |= (uint8_t)((plane >> i & 1) << bit);
+            memcpy(codes + first + 8 * i, &eight, own);
         }
+        in += bits * bytes;
     }
     return true;
 }

@@ -22,10 +22,10 @@ bool tile_pivot(const float *x, unsigned n, unsigned *pivot)
     }
     unsigned above = 0, last = 0;
     for (unsigned i = 0; i < n; i++) {
-        if (float_magnitude(x[i]) > 0.5f * largest) {
-            above++;
-            last = i;
-        }
+        /* Which way this goes cannot be foreseen: no branch. */
+        const unsigned one = float_magnitude(x[i]) > 0.5f * largest;
+        above += one;
+        last += one * (i - last);
     }
     *pivot = last;
     return above == 1;
