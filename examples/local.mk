@@ -1,6 +1,6 @@
 # Ordinary MPI programs that know nothing of tahmpi. Users build them like any other program of
 # theirs; here they come with the tree and are not installed.
-EXTRA_DIST += %D%/quickstart.sh
+EXTRA_DIST += %D%/quickstart.sh %D%/numpy_pipeline.py
 noinst_PROGRAMS += examples/pingpong examples/pipeline_lm
 
 examples_pingpong_SOURCES = %D%/pingpong.c %D%/lm_random.h %D%/lm_random.c

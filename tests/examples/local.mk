@@ -1,5 +1,5 @@
 # The programs of examples/, which know nothing of the library.
-examples_scripts = %D%/pingpong.tap %D%/pipeline_lm.tap
+examples_scripts = %D%/numpy_pipeline.tap %D%/pingpong.tap %D%/pipeline_lm.tap
 check_PROGRAMS += %D%/lm_exp %D%/lm_gradient
 TESTS += $(examples_scripts) %D%/lm_exp %D%/lm_gradient
 EXTRA_DIST += $(examples_scripts)
