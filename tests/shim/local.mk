@@ -6,7 +6,7 @@ EXTRA_DIST += $(shim_scripts) %D%/one.sh %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
 check_PROGRAMS += %D%/basetypes %D%/comms %D%/completion %D%/cost %D%/damaged %D%/dynamic \
-	%D%/finalize %D%/freed \
+	%D%/finalize %D%/freed %D%/habits \
 	%D%/modes %D%/multiple %D%/nobody %D%/order %D%/persistent %D%/probe %D%/profiled \
 	%D%/sendrecv %D%/truncate %D%/types
 tests_shim_basetypes_CPPFLAGS = $(MT_CPPFLAGS)
@@ -26,6 +26,8 @@ tests_shim_finalize_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_finalize_LDADD = $(MT_LIBS)
 tests_shim_freed_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_freed_LDADD = $(MT_LIBS)
+tests_shim_habits_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_habits_LDADD = $(MT_LIBS)
 tests_shim_modes_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_modes_LDADD = $(MT_LIBS)
 tests_shim_multiple_CPPFLAGS = $(MT_CPPFLAGS)
