@@ -11,12 +11,13 @@ libtahmpi_la_SOURCES = \
 	%D%/trace.c %D%/trace.h %D%/traffic.c %D%/traffic.h %D%/traffic_write.c %D%/types.c %D%/types.h %D%/types_pack.c \
 	%D%/warmup.c %D%/warmup.h %D%/watch.c %D%/watch.h %D%/watchdog.c %D%/watchdog.h %D%/wrap.h \
 	%D%/wrap_init.c %D%/wrap_objects.c %D%/wrap_persistent.c %D%/wrap_probe.c %D%/wrap_recv.c \
-	%D%/wrap_request.c %D%/wrap_send.c %D%/wrap_sendrecv.c %D%/wrap_wait.c %D%/wrappers.c
+	%D%/wrap_request.c %D%/wrap_send.c %D%/wrap_sendrecv.c %D%/wrap_wait.c %D%/wrappers.c \
+	%D%/workers.c %D%/workers.h
 libtahmpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 # Calls must return to the library: caller.c tells by return addresses who makes a call.
-libtahmpi_la_CFLAGS = $(AM_CFLAGS) -fno-optimize-sibling-calls
+libtahmpi_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) -fno-optimize-sibling-calls
 libtahmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,--version-script=$(top_srcdir)/%D%/shim.map
-libtahmpi_la_LIBADD = $(POLICY_LIBS) $(CODEC_LIBS)
+libtahmpi_la_LIBADD = $(POLICY_LIBS) $(CODEC_LIBS) $(HWLOC_LIBS)
 libtahmpi_la_DEPENDENCIES = libpolicy.la libcodec.la $(top_srcdir)/%D%/shim.map
 EXTRA_DIST += %D%/shim.map

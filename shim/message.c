@@ -14,6 +14,7 @@
 #include "shim/report.h"
 #include "shim/trace.h"
 #include "shim/warmup.h"
+#include "shim/workers.h"
 #include "shim/watch.h"
 
 /* A message that a rule names, on its way through the decision. */
@@ -108,7 +109,8 @@ static buffer_t *message_encode_elements(const candidate_t *c, const void *src,
                                          tah_encoded_t *encoded, tah_status_t *status)
 {
     tah_message_t message = {.rule = (uint8_t)c->rule,
-                             .measure = report_samples(c->rule, c->message.direction)};
+                             .measure = report_samples(c->rule, c->message.direction),
+                             .pool = workers_pool(c->message.bytes)};
     memcpy(message.key, shim.key, sizeof message.key);
     size_t most = c->message.bytes;
     size_t capacity = tah_frame_bound(&c->params, c->elements);

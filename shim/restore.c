@@ -11,6 +11,7 @@
 #include "shim/message.h"
 #include "shim/report.h"
 #include "shim/trace.h"
+#include "shim/workers.h"
 
 size_t incoming_capacity(const incoming_t *in)
 {
@@ -104,12 +105,12 @@ static tah_status_t restore_decode(const incoming_t *in, const void *data, size_
     *rc = MPI_SUCCESS;
     size_t capacity = incoming_capacity(in);
     if (restore_in_place(in) && frame->tensor_bytes <= capacity && !device_memory(in->buf))
-        return tah_decode(data, bytes, frame, NULL, in->buf, capacity);
+        return tah_decode(data, bytes, frame, workers_pool(frame->tensor_bytes), in->buf, capacity);
     buffer_t *tensor = buffers_take(frame->tensor_bytes);
     if (tensor == NULL)
         return TAH_ERR_MEMORY;
-    tah_status_t status =
-        tah_decode(data, bytes, frame, NULL, tensor->data, frame->tensor_bytes);
+    tah_status_t status = tah_decode(data, bytes, frame, workers_pool(frame->tensor_bytes),
+                                     tensor->data, frame->tensor_bytes);
     if (status == TAH_OK)
         *rc = restore_deliver(in, tensor->data, frame->tensor_bytes);
     buffers_give(tensor);

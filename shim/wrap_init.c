@@ -9,6 +9,7 @@
 #include "shim/trace.h"
 #include "shim/types.h"
 #include "shim/warmup.h"
+#include "shim/workers.h"
 #include "shim/watch.h"
 #include "shim/wrap.h"
 
@@ -20,6 +21,7 @@ static void init_activate(void)
     pmpi.Query_thread(&level);
     shim.threads = level == MPI_THREAD_MULTIPLE;
     shim.least_bytes = policy_least_bytes(shim.policy);
+    workers_start();
     if (types_start() != 0 || warmup_start() != 0) {
         log_error("out of memory at start: everything is sent raw by this rank");
         return;
@@ -86,6 +88,7 @@ int wrap_finalize(void)
     comms_drop();
     warmup_drop();
     buffers_drop();
+    workers_end();
     return rc;
 }
 
