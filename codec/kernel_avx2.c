@@ -14,5 +14,5 @@ const kernel_t kernel_avx2 = {
     .entropy = vector_entropy,
     .range = vector_range,
     .checksum = checksum,
-    .tahx = &tahx_kernel_scalar,
+    .tahx = &tahx_kernel_avx2,
 };

@@ -87,11 +87,11 @@ static inline unsigned tahx_scale_mantissa(unsigned byte)
     return 16 + byte % 16;
 }
 
-/* What a value is multiplied by to be in units of 2^-14 of a scale; exact but for a division. */
+/* What a value is multiplied by to be in units of 2^-14 of a scale; rounded once. */
 static inline float tahx_scale_inverse(const tahx_shape_t *shape, unsigned byte)
 {
     const int exponent = (int)(byte / 16) + shape->tile_exponent;
-    return 16384.0f / (float)tahx_scale_mantissa(byte) * float_power(-exponent);
+    return tahx_steps[byte % 16].inverse * float_power(-exponent);
 }
 
 /* What a level is multiplied by. */
@@ -194,6 +194,13 @@ typedef struct tahx_kernel {
     void (*peaks)(const tahx_run_t *run, const uint8_t *src, uint16_t *peaks);
 
     /*
+     * Adds n elements times unit to sum or, where about is not NULL, their distances from it.
+     * Elements that are not finite are left out: they count as 0.
+     */
+    void (*sum)(tah_dtype_t dtype, const uint8_t *src, unsigned n, float unit, const float *about,
+                float *sum);
+
+    /*
      * Encodes a run: bytes are the tile bytes, of which scales may become neighbouring ones of the
      * same width. Returns the bytes written to out, or SIZE_MAX where room is too small.
      */
@@ -217,9 +224,10 @@ size_t tahx_tile_decode(const tahx_run_t *run, uint8_t byte, const uint8_t *in, 
 
 /*
  * Tile bytes from peaks, and the shape's tile exponent, so that the largest scale has a byte near
- * TAHX_FINEST.
+ * TAHX_FINEST; top is the largest peak below TAHX_SPECIAL, 0 if there is none.
  */
-void tahx_bytes_of(tahx_shape_t *shape, const uint16_t *peaks, uint64_t tiles, uint8_t *bytes);
+void tahx_bytes_of(tahx_shape_t *shape, const uint16_t *peaks, uint64_t tiles, int top,
+                   uint8_t *bytes);
 
 /*
  * Chooses the threshold, and lowers least where it must, so that the codes of the tiles take as

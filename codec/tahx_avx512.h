@@ -13,6 +13,8 @@
 #define LANES 16
 #define BLOCK 64
 
+size_t tahx_avx512_encode(const tahx_run_t *run, const uint8_t *src, uint8_t *bytes, uint8_t *out,
+                          size_t room);
 size_t tahx_avx512_decode(const tahx_run_t *run, const uint8_t *bytes, const uint8_t *in,
                           size_t room, uint8_t *dst);
 

@@ -8,11 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SAMPLE_SHARE 8         /* statistics are made of one row in so many, */
-#define SAMPLE_LEAST (1 << 18) /* but of at least so many elements if there are, */
-#define SAMPLE_MOST 4096       /* and at most so many rows */
+#define SAMPLE_ROWS 256        /* means are made of so many rows at least, if there are, and */
+#define SAMPLE_LEAST (1 << 18) /* of so many elements; */
+#define SAMPLE_SHARE 2         /* deviations of one in so many of them */
 #define SHORT_ROWS 256         /* most rows for which coarser and shorter means are tried */
-#define TRIAL_ROWS 64          /* rows of the sample on which the choices are compared */
+#define TRIAL_ROWS 64          /* most rows of the sample on which the choices are compared, */
+#define TRIAL_LEAST 16         /* but no more than so many */
+#define TRIAL_TILES 512        /* if they have so many tiles */
 
 typedef struct sample {
     tahx_shape_t *shape;
@@ -20,6 +22,7 @@ typedef struct sample {
     unsigned element;
     const uint8_t *src, *rows;
     uint64_t count; /* rows */
+    uint64_t trial; /* of them, for trial_error */
 } sample_t;
 
 /* --- statistics ------------------------------------------------------------------------------ */
@@ -34,29 +37,22 @@ static uint64_t sample_row(const sample_t *sample, uint64_t number)
     return first + (draw ^ draw >> 15) % (next - first);
 }
 
-/* Adds each channel's value, or its distance from about, over the sample's rows. */
-static void sample_sum(const sample_t *sample, const float *about, float *sum)
+/* The mean of each channel or of its distance from about, by one row of the sample in step. */
+static void sample_mean(const sample_t *sample, const float *about, uint64_t step, float *mean)
 {
     const uint32_t channels = sample->shape->channels;
-    memset(sum, 0, channels * sizeof *sum);
-    for (uint64_t number = 0; number < sample->count; number++) {
+    uint64_t count = 0;
+    memset(mean, 0, channels * sizeof *mean);
+    for (uint64_t number = 0; number < sample->count; number += step, count++) {
         const uint64_t row = sample_row(sample, number);
         const int exponent =
             sample->rows ? sample->rows[row] - TAHX_SHIFT : sample->shape->exponent;
-        const float unit = float_power(-exponent);
-        const uint8_t *src = sample->src + row * channels * sample->element;
-        for (uint32_t at = 0; at < channels; at += TILE_MAX) {
-            const unsigned n = channels - at < TILE_MAX ? channels - at : TILE_MAX;
-            float values[TILE_MAX];
-            convert_finite(sample->dtype, src + (size_t)at * sample->element, n, values);
-            if (about)
-                for (unsigned i = 0; i < n; i++)
-                    sum[at + i] += float_magnitude(values[i] * unit - about[at + i]);
-            else
-                for (unsigned i = 0; i < n; i++)
-                    sum[at + i] += values[i] * unit;
-        }
+        kernel_get()->tahx->sum(sample->dtype, sample->src + row * channels * sample->element,
+                                channels, float_power(-exponent), about, mean);
     }
+    const float share = 1 / (float)count;
+    for (uint32_t c = 0; c < channels; c++)
+        mean[c] *= share;
 }
 
 /* A positive float as its logarithm in sixteenths of an octave, the mantissa taken as linear. */
@@ -143,48 +139,67 @@ static void fields_scale(const float *deviation, uint32_t channels, tahx_fields_
 
 /* --- choice ---------------------------------------------------------------------------------- */
 
+/* What the squares of the channels' scales in each column of tiles add up to. */
+static void columns_weigh(const tahx_shape_t *shape, const float *scale, double *weight)
+{
+    for (uint64_t c = 0; c < shape->channels; c++) {
+        if (c % shape->tile == 0)
+            weight[c / shape->tile] = 0;
+        weight[c / shape->tile] += (double)scale[c] * scale[c];
+    }
+}
+
+/* Memory of a choice. */
+typedef struct trial {
+    float *mean, *deviation;
+    double *weight; /* of columns of tiles */
+    uint16_t *peaks;
+    uint8_t *bytes;
+} trial_t;
+
 /* The error that rows of the sample would have with these vectors and room for all rows. */
 static double trial_error(const sample_t *sample, const tahx_shape_t *wanted,
-                          const tahx_vectors_t *vectors, uint64_t room, uint16_t *peaks,
-                          uint8_t *bytes)
+                          const tahx_vectors_t *vectors, uint64_t room, const trial_t *trial)
 {
     tahx_shape_t shape = *wanted;
-    const uint64_t rows = sample->count < TRIAL_ROWS ? sample->count : TRIAL_ROWS;
-    const double share = (double)rows / (double)shape.rows;
+    const double share = (double)sample->trial / (double)shape.rows;
     if (!tahx_shape_init(&shape) || shape.stream_start > room)
         return INFINITY;
     const uint64_t stream = (uint64_t)((double)(room - shape.stream_start) * share);
     uint64_t tiles = 0;
-    for (uint64_t number = 0; number < rows; number++) {
-        const uint64_t row = sample_row(sample, sample->count * number / rows);
+    int top = 0;
+    for (uint64_t number = 0; number < sample->trial; number++) {
+        const uint64_t row = sample_row(sample, sample->count * number / sample->trial);
         tahx_cursor_t cursor = tahx_start(&shape, sample->dtype, row * shape.row_tiles,
                                           (row + 1) * shape.row_tiles);
         while (tahx_next(&cursor, vectors, sample->rows)) {
             kernel_get()->tahx->peaks(&cursor.run, sample->src + cursor.start * sample->element,
-                                      peaks + tiles);
+                                      trial->peaks + tiles);
             tiles += tahx_run_tiles(&cursor.run);
         }
     }
-    shape.rows = rows;
-    shape.count = rows * shape.row;
+    for (uint64_t tile = 0; tile < tiles; tile++)
+        if (trial->peaks[tile] < TAHX_SPECIAL && trial->peaks[tile] > top)
+            top = trial->peaks[tile];
+    shape.rows = sample->trial;
+    shape.count = shape.rows * shape.row;
     shape.tiles = tiles;
-    tahx_bytes_of(&shape, peaks, tiles, bytes);
-    tahx_rate_fit(&shape, bytes, stream);
+    tahx_bytes_of(&shape, trial->peaks, tiles, top, trial->bytes);
+    tahx_rate_fit(&shape, trial->bytes, stream);
 
     tahx_widths_t widths;
     tahx_widths_init(&shape, &widths);
+    columns_weigh(&shape, vectors->scale, trial->weight);
     double error = 0;
-    for (uint64_t tile = 0; tile < tiles; tile++) {
-        const uint64_t first = tile % shape.row_tiles * shape.tile;
-        const uint64_t end = first + shape.tile < shape.row ? first + shape.tile : shape.row;
-        const unsigned width = tahx_width(&widths, bytes[tile], tile);
-        const double scale = (double)tahx_scale_mantissa(bytes[tile]) *
-                             float_power(bytes[tile] / 16 + shape.tile_exponent);
-        double weight = 0;
-        for (uint64_t c = first; c < end; c++)
-            weight += (double)vectors->scale[c] * vectors->scale[c];
-        if (bytes[tile] >= TAHX_COARSEST)
-            error += scale * scale * shape.book->error[width] * weight;
+    for (uint64_t tile = 0, column = 0; tile < tiles; tile++, column++) {
+        const uint8_t byte = trial->bytes[tile];
+        column = column < shape.row_tiles ? column : 0;
+        if (byte < TAHX_COARSEST)
+            continue;
+        const double scale = (double)tahx_scale_mantissa(byte) *
+                             float_power(byte / 16 + shape.tile_exponent);
+        error += scale * scale * shape.book->error[tahx_width(&widths, byte, tile)] *
+                 trial->weight[column];
     }
     return error;
 }
@@ -208,13 +223,6 @@ static const choice_t choices[] = {
 };
 enum { CHOICES = sizeof choices / sizeof *choices, CHOICES_LONG = 4 };
 
-/* Memory of a choice. */
-typedef struct trial {
-    float *mean, *deviation;
-    uint16_t *peaks;
-    uint8_t *bytes;
-} trial_t;
-
 /* Makes what a choice says of the sample's statistics. */
 static void choice_make(const sample_t *sample, const choice_t *choice, const trial_t *trial,
                         tahx_shape_t *shape, tahx_fields_t *fields, tahx_vectors_t *vectors)
@@ -233,23 +241,18 @@ static void choice_make(const sample_t *sample, const choice_t *choice, const tr
 static void choose(const sample_t *sample, uint64_t room, const trial_t *trial,
                    tahx_fields_t *fields, tahx_vectors_t *vectors)
 {
-    const uint32_t channels = sample->shape->channels;
-    const float share = 1 / (float)sample->count;
     const int count = sample->shape->rows <= SHORT_ROWS ? CHOICES : CHOICES_LONG;
     tahx_shape_t shape;
     int best = 0;
     double least = INFINITY;
-    sample_sum(sample, NULL, trial->mean);
-    for (uint32_t c = 0; c < channels; c++)
-        trial->mean[c] *= share;
-    sample_sum(sample, trial->mean, trial->deviation);
-    for (uint32_t c = 0; c < channels; c++)
-        trial->deviation[c] *= share;
+    sample_mean(sample, NULL, 1, trial->mean);
+    sample_mean(sample, trial->mean, sample->count >= SAMPLE_ROWS ? SAMPLE_SHARE : 1,
+                trial->deviation);
     for (int i = 0; i < count; i++) {
         choice_make(sample, &choices[i], trial, &shape, fields, vectors);
         if (i > 0 && choices[i].scaled && !shape.scaled)
             continue;
-        const double error = trial_error(sample, &shape, vectors, room, trial->peaks, trial->bytes);
+        const double error = trial_error(sample, &shape, vectors, room, trial);
         if (error < least) {
             least = error;
             best = i;
@@ -269,21 +272,24 @@ bool tahx_vectors_choose(tahx_shape_t *shape, tah_dtype_t dtype, const uint8_t *
         .element = (unsigned)tah_dtype_bytes(dtype),
         .src = src,
         .rows = rows,
-        .count = shape->rows / SAMPLE_SHARE,
     };
     const uint64_t least = SAMPLE_LEAST / shape->channels + 1;
-    sample.count = sample.count > least ? sample.count : least;
-    sample.count = sample.count < SAMPLE_MOST ? sample.count : SAMPLE_MOST;
+    sample.count = least > SAMPLE_ROWS ? least : SAMPLE_ROWS;
     sample.count = sample.count < shape->rows ? sample.count : shape->rows;
+    sample.trial = TRIAL_TILES / shape->row_tiles;
+    sample.trial = sample.trial > TRIAL_LEAST ? sample.trial : TRIAL_LEAST;
+    sample.trial = sample.trial < TRIAL_ROWS ? sample.trial : TRIAL_ROWS;
+    sample.trial = sample.trial < sample.count ? sample.trial : sample.count;
     tahx_fields_t fields;
-    const size_t channels = shape->channels, tiles = TRIAL_ROWS * shape->row_tiles;
+    const size_t channels = shape->channels, tiles = sample.trial * shape->row_tiles;
     trial_t trial = {
         .mean = malloc(channels * sizeof(float)),
         .deviation = malloc(channels * sizeof(float)),
+        .weight = malloc(shape->row_tiles * sizeof(double)),
         .peaks = malloc(tiles * sizeof(uint16_t)),
         .bytes = malloc(tiles),
     };
-    bool enough = trial.mean && trial.deviation && trial.peaks && trial.bytes &&
+    bool enough = trial.mean && trial.deviation && trial.weight && trial.peaks && trial.bytes &&
                   tahx_fields_alloc(&fields, shape->channels);
     if (enough) {
         choose(&sample, room, &trial, &fields, vectors);
@@ -294,6 +300,7 @@ bool tahx_vectors_choose(tahx_shape_t *shape, tah_dtype_t dtype, const uint8_t *
     }
     free(trial.mean);
     free(trial.deviation);
+    free(trial.weight);
     free(trial.peaks);
     free(trial.bytes);
     return enough;

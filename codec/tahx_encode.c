@@ -118,40 +118,60 @@ static bool all_tiny(tah_dtype_t dtype, const uint8_t *src, uint64_t count)
     return peak > 0;
 }
 
-void tahx_bytes_of(tahx_shape_t *shape, const uint16_t *peaks, uint64_t tiles, uint8_t *bytes)
+void tahx_bytes_of(tahx_shape_t *shape, const uint16_t *peaks, uint64_t tiles, int top,
+                   uint8_t *bytes)
 {
-    int top = 0;
-    for (uint64_t tile = 0; tile < tiles; tile++)
-        if (peaks[tile] < TAHX_SPECIAL && peaks[tile] > top)
-            top = peaks[tile];
     int octave = (top >> 4) - 15;
     const int least = 127 + 4 - TAHX_EXPONENT;
     octave = octave > least ? octave : least;
     shape->tile_exponent = octave - 127 - 4;
     for (uint64_t tile = 0; tile < tiles; tile++) {
         const int byte = peaks[tile] - 16 * octave;
-        bytes[tile] = peaks[tile] >= TAHX_SPECIAL ? (uint8_t)(peaks[tile] - TAHX_SPECIAL)
-                      : byte > TAHX_COARSEST      ? (uint8_t)byte
-                                                  : TAHX_COARSEST;
+        const int scale = byte > TAHX_COARSEST ? byte : TAHX_COARSEST;
+        bytes[tile] = peaks[tile] >= TAHX_SPECIAL ? (uint8_t)(peaks[tile] - TAHX_SPECIAL) : (uint8_t)scale;
     }
 }
 
-/* Tiles without codes get TAHX_SPECIAL + kind as their peaks. */
-static void peaks_special(const tahx_cursor_t *cursor, const uint8_t *src, uint16_t *peaks)
+/*
+ * Cheap to see of most tiles that they need codes: of others the first and the last element are the
+ * same but for their highest byte.
+ */
+static inline bool maybe_special(const uint8_t *first, const uint8_t *last, unsigned element)
+{
+    switch (element) {
+    case 2:
+        return *first == *last;
+    case 4:
+        return ((load_u32(first) ^ load_u32(last)) & 0xffffff) == 0;
+    default:
+        return (load_u64(first) ^ load_u64(last)) << 8 == 0;
+    }
+}
+
+/*
+ * Tiles without codes get TAHX_SPECIAL + kind as their peaks; the largest peak of the others, at
+ * least top.
+ */
+static int peaks_special(const tahx_cursor_t *cursor, const uint8_t *src, uint16_t *peaks, int top)
 {
     const tahx_run_t *run = &cursor->run;
-    const unsigned tile = run->shape->tile;
-    for (unsigned at = 0; at < run->n; at += tile, src += (size_t)tile * run->element, peaks++) {
+    const unsigned tile = run->shape->tile, element = run->element;
+    for (unsigned at = 0; at < run->n; at += tile, src += (size_t)tile * element, peaks++) {
         const unsigned n = run->n - at < tile ? run->n - at : tile;
+        if (*peaks != TAHX_NOT_FINITE &&
+            !maybe_special(src, src + (size_t)(n - 1) * element, element)) {
+            top = *peaks > top ? *peaks : top;
+            continue;
+        }
         tile_kind_t kind;
-        /* Cheap to see for most: such a tile's first and last element have the same magnitude. */
-        const bool candidate =
-            memcmp(src, src + (size_t)(n - 1) * run->element, run->element - 1) == 0;
-        const bool special = candidate && tile_special(src, n, run->element, &kind) &&
-                             (n > 1 || kind != TILE_CONSTANT);
+        const bool special =
+            tile_special(src, n, element, &kind) && (n > 1 || kind != TILE_CONSTANT);
         if (special || *peaks == TAHX_NOT_FINITE)
             *peaks = (uint16_t)(TAHX_SPECIAL + (special ? kind : TILE_EXACT));
+        else
+            top = *peaks > top ? *peaks : top;
     }
+    return top;
 }
 
 static void part_peaks(void *job, pool_part_t *part)
@@ -164,10 +184,7 @@ static void part_peaks(void *job, pool_part_t *part)
         const uint8_t *first = encoding->src + cursor.start * cursor.run.element;
         uint16_t *own = encoding->peaks + cursor.run.first;
         kernel->peaks(&cursor.run, first, own);
-        peaks_special(&cursor, first, own);
-        for (unsigned t = 0; t < tahx_run_tiles(&cursor.run); t++)
-            if (own[t] < TAHX_SPECIAL && own[t] > top)
-                top = own[t];
+        top = peaks_special(&cursor, first, own, top);
     }
     while (top > before && !atomic_compare_exchange_weak(&encoding->top, &before, top))
         ;
@@ -282,7 +299,7 @@ static tah_status_t encode_with(encoding_t *encoding, const tah_params_t *params
         shape->exponent = EXPONENT_HUGE;
     }
     uint8_t *const bytes = encoding->bytes = sink->payload + shape->bytes_start;
-    tahx_bytes_of(shape, encoding->peaks, shape->tiles, bytes);
+    tahx_bytes_of(shape, encoding->peaks, shape->tiles, atomic_load(&encoding->top), bytes);
     if (encoding->rows)
         memcpy(sink->payload + shape->rows_start, encoding->rows, shape->rows);
     const uint64_t taken =

@@ -10,17 +10,30 @@ static unsigned tile_elements(const tahx_shape_t *shape, uint64_t column)
     return left < shape->tile ? (unsigned)left : shape->tile;
 }
 
+/* How often each byte occurs. Four counters in turn, as equal bytes come one after another. */
+static void bytes_count(const uint8_t *bytes, uint64_t n, uint64_t count[256])
+{
+    uint64_t part[4][256] = {{0}}, i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++)
+            part[k][bytes[i + (unsigned)k]]++;
+    for (; i < n; i++)
+        part[0][bytes[i]]++;
+    for (int byte = 0; byte < 256; byte++)
+        count[byte] = part[0][byte] + part[1][byte] + part[2][byte] + part[3][byte];
+}
+
 /* Bytes a bit of width, summed over all tiles of a byte and above; tiles without codes left out. */
 static void weigh(const tahx_shape_t *shape, const uint8_t *bytes, uint64_t weight[257])
 {
     const uint64_t tail = shape->row_tiles - 1;
     const unsigned whole = shape->tile / 8, last = (tile_elements(shape, tail) + 7) / 8;
-    memset(weight, 0, 257 * sizeof *weight);
-    for (uint64_t row = 0; row < shape->rows; row++, bytes += shape->row_tiles) {
-        for (uint64_t column = 0; column < tail; column++)
-            weight[bytes[column]] += whole;
-        weight[bytes[tail]] += last;
-    }
+    bytes_count(bytes, shape->tiles, weight);
+    weight[256] = 0;
+    for (int byte = 0; byte < 256; byte++)
+        weight[byte] *= whole;
+    for (uint64_t row = 0; row < shape->rows && last < whole; row++)
+        weight[bytes[row * shape->row_tiles + tail]] -= whole - last;
     for (int byte = TAHX_FINEST; byte >= TAHX_COARSEST; byte--)
         weight[byte] += weight[byte + 1];
 }
@@ -40,23 +53,24 @@ static uint64_t bytes_at(const tahx_shape_t *shape, int threshold, const uint64_
 static void weigh_ranks(const tahx_shape_t *shape, const uint8_t *bytes, uint64_t weight[256])
 {
     tahx_widths_t widths;
-    uint64_t own[256] = {0}, tile = 0;
-    unsigned whole[256], last[256];
+    uint32_t own[256] = {0};
+    uint8_t more[256];
+    const uint64_t tail = shape->row_tiles - 1;
+    const unsigned whole = shape->tile / 8, last = (tile_elements(shape, tail) + 7) / 8;
     tahx_widths_init(shape, &widths);
-    for (int byte = 0; byte < 256; byte++) {
-        const unsigned more = widths.width[1][byte] - widths.width[0][byte];
-        whole[byte] = more * shape->tile / 8;
-        last[byte] = more * ((tile_elements(shape, shape->row_tiles - 1) + 7) / 8);
-    }
-    for (uint64_t row = 0; row < shape->rows; row++) {
-        const uint64_t tail = tile + shape->row_tiles - 1;
-        for (; tile < tail; tile++)
-            own[tile & 255] += whole[bytes[tile]];
-        own[tile & 255] += last[bytes[tile]];
-        tile++;
+    for (int byte = 0; byte < 256; byte++)
+        more[byte] = (uint8_t)(widths.width[1][byte] - widths.width[0][byte]);
+    for (uint64_t first = 0; first < shape->tiles; first += 256) {
+        const uint64_t left = shape->tiles - first;
+        for (unsigned i = 0; i < (left < 256 ? left : 256); i++)
+            own[i] += more[bytes[first + i]];
     }
     for (unsigned i = 0; i < 256; i++)
-        weight[tahx_rank(i)] = own[i];
+        weight[tahx_rank(i)] = (uint64_t)own[i] * whole;
+    for (uint64_t row = 0; row < shape->rows && last < whole; row++) {
+        const uint64_t tile = row * shape->row_tiles + tail;
+        weight[tahx_rank(tile)] -= (uint64_t)more[bytes[tile]] * (whole - last);
+    }
 }
 
 void tahx_rate_fit(tahx_shape_t *shape, const uint8_t *bytes, uint64_t room)

@@ -33,6 +33,7 @@ typedef struct tahx_book {
 
 /* The scales that are tried for a tile, by the mantissa of the first of them. */
 typedef struct tahx_steps {
+    float inverse;               /* 2^14 / mantissa */
     uint16_t ratio[TAHX_STEPS];  /* the first to each, of 2^16 */
     uint16_t place[TAHX_STEPS];  /* the same from units of 2^-14 to places */
     float square[TAHX_STEPS];    /* of each, in units of a sixteenth of the first's octave */

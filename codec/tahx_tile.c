@@ -50,6 +50,20 @@ static void scalar_peaks(const tahx_run_t *run, const uint8_t *src, uint16_t *pe
     }
 }
 
+static void scalar_sum(tah_dtype_t dtype, const uint8_t *src, unsigned n, float unit,
+                       const float *about, float *sum)
+{
+    const size_t element = tah_dtype_bytes(dtype);
+    float values[TILE_MAX];
+    for (unsigned at = 0; at < n; at += TILE_MAX) {
+        const unsigned count = n - at < TILE_MAX ? n - at : TILE_MAX;
+        convert_finite(dtype, src + at * element, count, values);
+        for (unsigned i = 0; i < count; i++)
+            sum[at + i] += about ? float_magnitude(values[i] * unit - about[at + i])
+                                 : values[i] * unit;
+    }
+}
+
 /*
  * Values in units of 2^-14 of the scale before that of a byte, cut off: at most a sixteenth above
  * 2^14.
@@ -178,6 +192,7 @@ static size_t scalar_decode(const tahx_run_t *run, const uint8_t *bytes, const u
 
 const tahx_kernel_t tahx_kernel_scalar = {
     .peaks = scalar_peaks,
+    .sum = scalar_sum,
     .encode = scalar_encode,
     .decode = scalar_decode,
 };

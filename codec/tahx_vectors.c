@@ -56,30 +56,37 @@ void tahx_fields_write(const tahx_shape_t *shape, const tahx_fields_t *fields, u
 {
     const unsigned mean_bits = shape->mean_bits;
     const unsigned bits = mean_bits + (shape->scaled ? TAHX_SCALE_BITS : 0);
-    uint64_t at = 0;
-    memset(payload, 0, shape->rows_start);
+    uint8_t *const end = payload + shape->rows_start;
+    uint64_t held = 0;
+    unsigned count = 0;
     for (uint32_t c = 0; c < shape->channels; c++) {
         const uint32_t mean = mean_bits ? (uint32_t)fields->mean[c] & ((1u << mean_bits) - 1) : 0;
         const uint32_t field = mean | (shape->scaled ? (uint32_t)fields->scale[c] << mean_bits : 0);
-        for (unsigned bit = 0; bit < bits; bit++, at++)
-            payload[at / 8] |= (uint8_t)((field >> bit & 1) << at % 8);
+        held |= (uint64_t)field << count;
+        for (count += bits; count >= 8; count -= 8, held >>= 8)
+            *payload++ = (uint8_t)held;
     }
+    if (payload < end)
+        *payload = (uint8_t)held;
 }
 
 static bool fields_read(const tahx_shape_t *shape, const uint8_t *payload, tahx_fields_t *fields)
 {
     const unsigned mean_bits = shape->mean_bits;
     const unsigned bits = mean_bits + (shape->scaled ? TAHX_SCALE_BITS : 0);
-    uint64_t at = 0;
+    uint64_t held = 0;
+    unsigned count = 0;
     for (uint32_t c = 0; c < shape->channels; c++) {
-        uint32_t field = 0;
-        for (unsigned bit = 0; bit < bits; bit++, at++)
-            field |= (uint32_t)(payload[at / 8] >> at % 8 & 1) << bit;
+        for (; count < bits; count += 8)
+            held |= (uint64_t)*payload++ << count;
+        const uint32_t field = (uint32_t)(held & ((1u << bits) - 1));
         if (mean_bits)
             fields->mean[c] = (int16_t)((int32_t)(field << (32 - mean_bits)) >> (32 - mean_bits));
         fields->scale[c] = (uint8_t)(field >> mean_bits);
+        held >>= bits;
+        count -= bits;
     }
-    return at % 8 == 0 || payload[at / 8] >> at % 8 == 0;
+    return held == 0;
 }
 
 bool tahx_fields_alloc(tahx_fields_t *fields, uint32_t channels)

@@ -195,8 +195,8 @@ def main():
         print('};\n')
     print('const tahx_steps_t tahx_steps[16] = {')
     for mantissa in range(16):
-        print('    {%s},' % ', '.join('{%s}' % ', '.join(map(str, row))
-                                      for row in steps_of(mantissa)))
+        print('    {16384.0f / %d, %s},' % (16 + mantissa, ', '.join(
+            '{%s}' % ', '.join(map(str, row)) for row in steps_of(mantissa))))
     print('};')
 
 
