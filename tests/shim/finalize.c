@@ -4,6 +4,8 @@
  */
 #include "tests/lib/mt.h"
 
+#include <stdlib.h>
+
 enum { COUNT = 5000, TAG = 2 };
 
 static void exchange(const char *label, unsigned seed)
@@ -31,21 +33,26 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
 
 static void note_state(const char *label)
 {
-    int initialized, finalized, version, subversion;
+    int initialized, finalized, version, subversion, bytes;
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);
     MPI_Get_version(&version, &subversion);
-    mt_say("%s: initialized %d finalized %d version %d.%d", label, initialized, finalized, version,
-           subversion);
+    MPI_Get_library_version(library, &bytes);
+    mt_say("%s: initialized %d finalized %d version %d.%d library %016llx", label, initialized,
+           finalized, version, subversion, (unsigned long long)mt_hash(library, (size_t)bytes));
 }
 
 int main(int argc, char **argv)
 {
-    int before, key, provided;
-    MPI_Initialized(&before);
-    MPI_Finalized(&before);
+    int key, provided;
+    mt_capture();
+    note_state("not yet running");
+    char *before = mt_release();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     mt_begin("finalize");
+    mt_write(before);
+    free(before);
     mt_say("thread level %d", provided);
     note_state("running");
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &key, NULL);

@@ -1,12 +1,12 @@
 # MPI programs that know nothing of the library, and the scripts that run them with and without it.
-shim_scripts = %D%/comms.tap %D%/cost.tap %D%/coverage.tap %D%/damage.tap %D%/p2p.tap \
-	%D%/profilers.tap %D%/quiet.tap %D%/requests.tap %D%/start.tap %D%/threads.tap %D%/types.tap
+shim_scripts = %D%/comms.tap %D%/cost.tap %D%/coverage.tap %D%/damage.tap %D%/loaders.tap \
+	%D%/p2p.tap %D%/profilers.tap %D%/quiet.tap %D%/requests.tap %D%/start.tap %D%/threads.tap %D%/types.tap
 TESTS += $(shim_scripts)
 EXTRA_DIST += $(shim_scripts) %D%/one.sh %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
 check_PROGRAMS += %D%/basetypes %D%/comms %D%/completion %D%/cost %D%/damaged %D%/dynamic \
-	%D%/finalize %D%/freed %D%/habits \
+	%D%/finalize %D%/forks %D%/freed %D%/habits %D%/loader \
 	%D%/modes %D%/multiple %D%/nobody %D%/order %D%/persistent %D%/probe %D%/profiled \
 	%D%/sendrecv %D%/truncate %D%/types
 tests_shim_basetypes_CPPFLAGS = $(MT_CPPFLAGS)
@@ -24,10 +24,14 @@ tests_shim_dynamic_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_dynamic_LDADD = $(MT_LIBS)
 tests_shim_finalize_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_finalize_LDADD = $(MT_LIBS)
+tests_shim_forks_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_forks_LDADD = $(MT_LIBS)
 tests_shim_freed_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_freed_LDADD = $(MT_LIBS)
 tests_shim_habits_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_habits_LDADD = $(MT_LIBS)
+tests_shim_loader_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_loader_LDADD = -ldl
 tests_shim_modes_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_modes_LDADD = $(MT_LIBS)
 tests_shim_multiple_CPPFLAGS = $(MT_CPPFLAGS)
@@ -54,6 +58,14 @@ libprofiler_la_SOURCES = %D%/profiler.c
 libprofiler_la_CPPFLAGS = $(MT_CPPFLAGS)
 libprofiler_la_CFLAGS = $(PRELOADED_CFLAGS)
 libprofiler_la_LDFLAGS = $(PRELOADED_LDFLAGS)
+
+# The same program as a plug-in, for loader.
+check_LTLIBRARIES += libplugin.la
+libplugin_la_SOURCES = %D%/profiled.c
+libplugin_la_CPPFLAGS = $(MT_CPPFLAGS)
+libplugin_la_CFLAGS = $(PRELOADED_CFLAGS)
+libplugin_la_LDFLAGS = $(PRELOADED_LDFLAGS)
+libplugin_la_LIBADD = $(MT_LIBS)
 
 check_LTLIBRARIES += libdamager.la
 libdamager_la_SOURCES = %D%/damager.c %D%/damager.h
