@@ -212,13 +212,32 @@ static void cancel(int way)
     mt_free(sent);
 }
 
+/* What was probed is there: no cancel can win any more. */
+static void cancel_probed(int way)
+{
+    float *received = mt_alloc(BYTES), *sent = mt_alloc_sealed(1500, MT_FLOAT, 8);
+    MPI_Request receive, send;
+    MPI_Isend(sent, 1500, MPI_FLOAT, mt_right, TAG, MPI_COMM_WORLD, &send);
+    MPI_Probe(mt_left, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Irecv(received, COUNT, MPI_FLOAT, MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &receive);
+    cancel_note("cancel probed", &receive, way);
+    mt_check("cancel probed", received, 1500, MT_FLOAT, 8);
+    mt_request("cancel probed", receive);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+    mt_free(received);
+    mt_free(sent);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void body(void)
 {
     freed_sends();
     freed_receives();
     get_status();
-    for (int way = 0; way < 3; way++)
+    for (int way = 0; way < 3; way++) {
         cancel(way);
+        cancel_probed(way);
+    }
 }
 
 int main(int argc, char **argv)

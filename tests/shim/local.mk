@@ -6,7 +6,7 @@ EXTRA_DIST += $(shim_scripts) %D%/one.sh %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
 check_PROGRAMS += %D%/basetypes %D%/comms %D%/completion %D%/cost %D%/damaged %D%/dynamic \
-	%D%/finalize %D%/forks %D%/freed %D%/habits %D%/loader \
+	%D%/finalize %D%/first %D%/forks %D%/freed %D%/habits %D%/loader \
 	%D%/modes %D%/multiple %D%/nobody %D%/order %D%/persistent %D%/probe %D%/profiled \
 	%D%/sendrecv %D%/truncate %D%/types
 tests_shim_basetypes_CPPFLAGS = $(MT_CPPFLAGS)
@@ -24,6 +24,8 @@ tests_shim_dynamic_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_dynamic_LDADD = $(MT_LIBS)
 tests_shim_finalize_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_finalize_LDADD = $(MT_LIBS)
+tests_shim_first_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_first_LDADD = $(MT_LIBS)
 tests_shim_forks_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_forks_LDADD = $(MT_LIBS)
 tests_shim_freed_CPPFLAGS = $(MT_CPPFLAGS)

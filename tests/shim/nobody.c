@@ -134,6 +134,15 @@ static void bottom(void)
     mt_status("bottom", &status, to);
     for (unsigned i = 0; i < 2; i++) {
         mt_check("bottom", received[i], COUNT, MT_FLOAT, i);
+        mt_wipe(received[i]);
+    }
+    /* Only what comes from elsewhere can be compressed on its way to MPI_BOTTOM. */
+    mt_result("to bottom", MPI_Sendrecv(sent[1], COUNT, MPI_FLOAT, mt_right, TAG, MPI_BOTTOM, 1, to,
+                                        mt_left, TAG, MPI_COMM_WORLD, &status));
+    mt_status("to bottom", &status, MPI_FLOAT);
+    mt_check("to bottom", received[0], COUNT, MT_FLOAT, 1);
+    mt_untouched("to bottom", received[1], 0, COUNT * sizeof(float));
+    for (unsigned i = 0; i < 2; i++) {
         mt_free(sent[i]);
         mt_free(received[i]);
     }
@@ -211,6 +220,12 @@ static void mistakes(void)
     mt_result("mprobe rank", MPI_Mprobe(mt_size, TAG, comm, &none, &status));
     mt_result("sendrecv", MPI_Sendrecv(data, 1, MPI_FLOAT, mt_size, TAG, data + 1, 1, MPI_FLOAT, 0,
                                        TAG, comm, &status));
+    mt_result("null", MPI_Send(NULL, COUNT, MPI_FLOAT, mt_right, TAG, comm));
+    mt_result("null nonblocking", MPI_Isend(NULL, COUNT, MPI_FLOAT, mt_right, TAG, comm, &request));
+#ifndef OPEN_MPI /* which does not look for it */
+    mt_result("one buffer", MPI_Sendrecv(data, COUNT, MPI_FLOAT, mt_right, TAG, data, COUNT,
+                                         MPI_FLOAT, mt_left, TAG, comm, &status));
+#endif
     mt_result("persistent", MPI_Send_init(data, -1, MPI_FLOAT, 0, TAG, comm, &request));
     mt_result("start", MPI_Start(&request));
     mt_result("free", MPI_Request_free(&request));

@@ -266,6 +266,37 @@ static void probe_synchronous(int count)
     mt_free(received);
 }
 
+/*
+ * A probe for one message must not receive the synchronous one before it, though that has a frame's
+ * length: its send is not complete.
+ */
+static void probe_past_synchronous(void)
+{
+    enum { FIRST = 3, SECOND = 4, PROBED = 90, TESTED = 91 };
+    int count = (int)mt_odd_count(1200, MT_NOISE), flag = 0;
+    void *first = mt_alloc_sealed((size_t)count, MT_NOISE, 9);
+    void *second = mt_alloc_sealed(4000, MT_FLOAT, 4), *received = mt_alloc(ROOM);
+    MPI_Request requests[2];
+    MPI_Issend(first, count, MPI_BYTE, mt_right, FIRST, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(second, 4000, MPI_FLOAT, mt_right, SECOND, MPI_COMM_WORLD, &requests[1]);
+    note_probe("probe past synchronous", mt_left, SECOND, MPI_FLOAT);
+    MPI_Sendrecv(NULL, 0, MPI_BYTE, mt_left, PROBED, NULL, 0, MPI_BYTE, mt_right, PROBED,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 5 && !flag; i++)
+        MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+    mt_say("synchronous send before the probed one complete: %d", flag);
+    MPI_Sendrecv(NULL, 0, MPI_BYTE, mt_right, TESTED, NULL, 0, MPI_BYTE, mt_left, TESTED,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(received, ROOM, MPI_BYTE, mt_left, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    mt_check("synchronous, passed", received, (size_t)count, MT_NOISE, 9);
+    MPI_Recv(received, 4000, MPI_FLOAT, mt_left, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    mt_check("probed past it", received, 4000, MT_FLOAT, 4);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    mt_free(first);
+    mt_free(second);
+    mt_free(received);
+}
+
 /* Wildcard probes by a rank to which all others send at once: order within each source. */
 static void probe_many_sources(void)
 {
@@ -318,6 +349,7 @@ static void body(void)
     probe_synchronous(1000);
     probe_synchronous(4096);
     probe_synchronous(40000);
+    probe_past_synchronous();
     probe_many_sources();
 }
 

@@ -120,6 +120,46 @@ static void freed_at_once(const mt_type_t *type)
     MPI_Type_free(&alive);
 }
 
+static int copies, deletions;
+
+static int copy_attribute(MPI_Datatype type, int key, void *extra, void *in, void *out, int *flag)
+{
+    copies++;
+    *(void **)out = in;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static int delete_attribute(MPI_Datatype type, int key, void *value, void *extra)
+{
+    deletions++;
+    return MPI_SUCCESS;
+}
+
+/* A type with an attribute is freed while a receive goes on: the callbacks run as ever. */
+static void attributes(const mt_type_t *type)
+{
+    MPI_Datatype to = type->make(), alive = type->make();
+    int count = instances(type), key, value = 5;
+    size_t floats = (size_t)(count * type->floats);
+    float *sent = mt_alloc_sealed(floats, MT_FLOAT, 3);
+    mt_layout_t received = mt_layout_new(alive, count);
+    MPI_Request request;
+    MPI_Type_create_keyval(copy_attribute, delete_attribute, &key, NULL);
+    MPI_Type_set_attr(to, key, &value);
+    MPI_Irecv(received.address, count, to, mt_left, TAG, MPI_COMM_WORLD, &request);
+    MPI_Type_free(&to);
+    MPI_Send(sent, (int)floats, MPI_FLOAT, mt_right, TAG, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    mt_layout_check("with an attribute", &received, floats, 3);
+    mt_say("%s: attribute copied %d deleted %d", type->name, copies, deletions);
+    MPI_Type_free_keyval(&key);
+    mt_layout_free(&received);
+    mt_free(sent);
+    MPI_Type_free(&alive);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Members of several types: a record as simulations send them. */
 typedef struct record {
     int32_t number;
@@ -204,6 +244,7 @@ static void body(void)
     for (int t = 0; t < mt_type_count; t++) {
         other_calls(&mt_types[t]);
         freed_at_once(&mt_types[t]);
+        attributes(&mt_types[t]);
     }
     records();
     packed();
