@@ -25,9 +25,30 @@ static void exchange(const char *label, unsigned seed)
     mt_free(received);
 }
 
+/* Sent before MPI_Finalize, received in it: compressed when it was sent, if at all. */
+static float *late;
+static MPI_Request late_request;
+
+static void late_send(void)
+{
+    late = mt_alloc_sealed(COUNT, MT_FLOAT, 3);
+    MPI_Isend(late, COUNT, MPI_FLOAT, mt_right, TAG + 1, MPI_COMM_WORLD, &late_request);
+}
+
+static void late_receive(void)
+{
+    float *received = mt_alloc(COUNT * sizeof(float));
+    MPI_Recv(received, COUNT, MPI_FLOAT, mt_left, TAG + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    mt_check("sent before MPI_Finalize", received, COUNT, MT_FLOAT, 3);
+    MPI_Wait(&late_request, MPI_STATUS_IGNORE);
+    mt_free(received);
+    mt_free(late);
+}
+
 static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
 {
     exchange("in MPI_Finalize", 2);
+    late_receive();
     return MPI_SUCCESS;
 }
 
@@ -58,6 +79,7 @@ int main(int argc, char **argv)
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     exchange("before", 1);
+    late_send();
     MPI_Finalize();
     note_state("finalized");
     mt_end();
