@@ -1,5 +1,5 @@
 /*
- * The floating-point environment of encoders: rounding to nearest, subnormals kept, whatever the
+ * The floating-point environment of the codecs: rounding to nearest, subnormals kept, whatever the
  * calling thread has, which gets its own back.
  */
 #ifndef TAH_ENVIRONMENT_H

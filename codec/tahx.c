@@ -1,11 +1,14 @@
 /* tahx: a given number of bits a value in all, spent where they lower the error most. */
 #include "codec/tahx.h"
 
+#define RATE_MOST 9.0f /* bits a value */
+#define RATE_MORE 0.5f /* what one step to a better quality adds: 3 dB */
+
 static const char *check(const tah_params_t *params)
 {
     if (params->tile < TILE_MIN || params->tile > TILE_MAX || params->tile & (params->tile - 1))
         return "tile must be 16, 32, 64, 128 or 256";
-    if (!(params->rate >= 1 && params->rate <= 9))
+    if (!(params->rate >= 1 && params->rate <= RATE_MOST))
         return "rate must be from 1 to 9 bits a value";
     if (params->min_bits > 7)
         return "min-bits must be from 0 to 7";
@@ -32,6 +35,14 @@ static bool bound(const tah_params_t *params, uint64_t count, uint64_t *payload)
     return count < UINT64_C(1) << 56;
 }
 
+static bool improve(tah_params_t *params)
+{
+    if (params->rate >= RATE_MOST)
+        return false;
+    params->rate = params->rate + RATE_MORE < RATE_MOST ? params->rate + RATE_MORE : RATE_MOST;
+    return true;
+}
+
 static tah_status_t header(const frame_header_t *given)
 {
     tahx_shape_t shape;
@@ -42,6 +53,7 @@ const codec_ops_t codec_tahx = {
     .check = check,
     .bound = bound,
     .encode = tahx_encode,
+    .improve = improve,
     .header = header,
     .decode = tahx_decode,
 };

@@ -1,11 +1,11 @@
 /* Decoder of tahx. */
+#include "codec/environment.h"
 #include "codec/tahx.h"
 
 #include "codec/bytes.h"
 #include "codec/kernels.h"
 #include "codec/stream.h"
 
-#include <fenv.h>
 
 typedef struct decoding {
     const tahx_shape_t *shape;
@@ -86,18 +86,17 @@ tah_status_t tahx_decode(const frame_header_t *header, const uint8_t *payload, t
 {
     tahx_shape_t shape;
     tahx_vectors_t vectors;
-    fenv_t environment;
+    environment_t environment;
     tah_status_t status = tahx_shape_read(header, &shape);
     if (status != TAH_OK)
         return status;
     if (!tahx_vectors_alloc(&vectors, shape.mean_bits || shape.scaled ? shape.channels : 0))
         return TAH_ERR_MEMORY;
-    fegetenv(&environment);
-    fesetenv(FE_DFL_ENV);
+    environment_enter(&environment);
     status = tahx_vectors_read(&shape, payload, &vectors)
                  ? decode_with(&shape, header, &vectors, payload, pool, dst)
                  : TAH_ERR_PAYLOAD;
-    fesetenv(&environment);
+    environment_leave(&environment);
     tahx_vectors_free(&vectors);
     return status;
 }

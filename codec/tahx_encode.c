@@ -1,4 +1,5 @@
 /* Encoder of tahx: exponents, what channels have in common, scales, threshold, codes. */
+#include "codec/environment.h"
 #include "codec/tahx.h"
 
 #include "codec/bytes.h"
@@ -7,7 +8,6 @@
 #include "codec/measure.h"
 #include "codec/stream.h"
 
-#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -322,7 +322,7 @@ tah_status_t tahx_encode(const tah_params_t *params, const tah_message_t *messag
 {
     tahx_shape_t shape;
     tahx_vectors_t vectors = {0};
-    fenv_t environment;
+    environment_t environment;
     if (!shape_start(params, sink->header->count, &shape) || shape.stream_start > sink->room)
         return TAH_ERR_SPACE;
     encoding_t encoding = {
@@ -337,10 +337,9 @@ tah_status_t tahx_encode(const tah_params_t *params, const tah_message_t *messag
     tah_status_t status = TAH_ERR_MEMORY;
     if (encoding.peaks && (encoding.rows || !shape.by_row) &&
         tahx_vectors_alloc(&vectors, shape.channels)) {
-        fegetenv(&environment);
-        fesetenv(FE_DFL_ENV);
+        environment_enter(&environment);
         status = encode_with(&encoding, params, message->pool);
-        fesetenv(&environment);
+        environment_leave(&environment);
     }
     tahx_vectors_free(&vectors);
     free(encoding.rows);

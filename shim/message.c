@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,9 @@
 #include "shim/warmup.h"
 #include "shim/workers.h"
 #include "shim/watch.h"
+
+/* Messages so far: with the rank, it gives each message random numbers of its own. */
+static atomic_uint_least64_t message_serial;
 
 /* A message that a rule names, on its way through the decision. */
 typedef struct candidate {
@@ -109,6 +113,8 @@ static buffer_t *message_encode_elements(const candidate_t *c, const void *src,
                                          tah_encoded_t *encoded, tah_status_t *status)
 {
     tah_message_t message = {.rule = (uint8_t)c->rule,
+                             .serial = atomic_fetch_add(&message_serial, 1) << 16 ^
+                                       (uint64_t)shim.rank,
                              .measure = report_samples(c->rule, c->message.direction),
                              .pool = workers_pool(c->message.bytes)};
     memcpy(message.key, shim.key, sizeof message.key);

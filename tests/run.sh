@@ -35,6 +35,9 @@ done
 
 passed=0 failed=0 skipped=0
 
+# What some tests need, and skip without.
+optional=(gfortran gnuplot-nox libzfp-dev mandoc python3-mpi4py python3-numpy)
+
 # What has not been counted when this script ends early did not pass.
 finish() {
     local status=$?
@@ -69,7 +72,7 @@ run_tests() {
 
 trap finish EXIT
 for mpi in "${mpis[@]}"; do
-    prepare_packages "$mpi"
+    prepare_packages "$mpi" "${optional[@]}"
     prepare_build "$mpi"
     run_tests "$mpi"
 done

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # What examples/quickstart.sh and tests/run.sh do first; both source this file.
 #
-#   prepare_packages MPI   installs the Debian packages that are missing, if it may; else says how
+#   prepare_packages MPI [PACKAGE...]   installs what is missing of the Debian packages that tahmpi
+#                          needs and of those named, if it may; else says how
 #   prepare_build MPI      builds for that MPI (mpich or openmpi) in build/MPI of the source tree
 #
 # Both end the script with one clear message when they fail. prepare_build sets build (the folder).
@@ -45,7 +46,7 @@ prepare_packages() {
         echo "not a Debian system: configure will say which library is missing, if any"
         return
     fi
-    for package in $prepare_tools $prepare_libraries ${prepare_mpi[$1]}; do
+    for package in $prepare_tools $prepare_libraries ${prepare_mpi[$1]} "${@:2}"; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
             missing+=("$package")
     done
