@@ -3,6 +3,9 @@
 
 #include "codec/kernels.h"
 
+#ifdef HAVE_KERNEL_AVX2
+#include <cpuid.h>
+#endif
 #include <stdatomic.h>
 #include <string.h>
 
@@ -18,10 +21,17 @@ static bool always(void)
 }
 
 #ifdef HAVE_KERNEL_AVX2
+/* Asked of the processor, as not every Clang has the name; AVX2 says that the system is ready. */
+static bool has_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+}
+
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c() &&
+           __builtin_cpu_supports("bmi2");
 }
 #endif
 
