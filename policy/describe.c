@@ -116,6 +116,7 @@ void policy_rule_describe(const policy_t *policy, int index, char *text, size_t 
     const policy_matcher_t *match = &entry->match;
     builder_t builder = {text, bytes, 0};
 
+    text[0] = '\0';
     add_types(&builder, entry);
     add_sizes(&builder, match);
     if (set_is(&match->tags, 0, INT_MAX)) {
