@@ -245,7 +245,7 @@ SIMD void batch_grids(const run_setup_t *setup, batch_t *batch, unsigned n, vi w
         const vi cut = vi_sub(up, vi_and(up, drop));
         /* The unit is 2^-8 of the step's power of two. */
         const vi power = vi_and(cut, fraction);
-        const vf inverse_unit = vi_bits(vi_sub(vi_set1((127 + 127 + 8) << 23), power));
+        const vf inverse_unit = vi_bits(vi_sub(vi_set1((int)((127u + 127 + 8) << 23)), power));
         const vf unit = vi_bits(vi_sub(power, vi_set1(8 << 23)));
         step = vi_bits(cut);
         const vi whole = vf_bits(vf_floor(vf_mul(low, inverse_unit)));
