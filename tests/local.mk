@@ -2,6 +2,7 @@
 EXTRA_DIST += %D%/run.sh
 include $(top_srcdir)/tests/lib/local.mk
 include $(top_srcdir)/tests/codec/local.mk
+include $(top_srcdir)/tests/fuzz/local.mk
 include $(top_srcdir)/tests/golden/local.mk
 include $(top_srcdir)/tests/oracle/local.mk
 include $(top_srcdir)/tests/policy/local.mk
