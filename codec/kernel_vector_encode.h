@@ -41,7 +41,7 @@ static void tile_widen(tah_dtype_t dtype, const uint8_t *src, unsigned n, unsign
 {
     const unsigned whole = n / SIMD_LANES * SIMD_LANES;
     uint8_t rest[SIMD_LANES * 4] = {0};
-    uint32_t peak;
+    uint32_t bits[TILE_MAX], peak;
     switch (dtype) {
     case TAH_BFLOAT16:
     case TAH_FLOAT16: {
@@ -57,7 +57,9 @@ static void tile_widen(tah_dtype_t dtype, const uint8_t *src, unsigned n, unsign
         memcpy(values, src, 4 * n);
         break;
     default:
-        if (!convert_load(dtype, src, n, (uint32_t *)(void *)values, &peak))
+        if (convert_load(dtype, src, n, bits, &peak))
+            memcpy(values, bits, n * sizeof *values);
+        else
             values[0] = bits_float(FLOAT_INFINITY_BITS);
     }
     for (unsigned i = n; i < vectors * SIMD_LANES; i++)

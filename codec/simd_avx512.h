@@ -159,46 +159,35 @@ static const uint8_t pack_order[64] = {
 #undef AT
 };
 
+/* Tables of 64 places for each number of planes w, where place k holds AT(w, k). */
+#define PLANES_8(AT, w, k)                                                                         \
+    AT(w, k), AT(w, k + 1), AT(w, k + 2), AT(w, k + 3), AT(w, k + 4), AT(w, k + 5), AT(w, k + 6),  \
+        AT(w, k + 7)
+#define PLANES_64(AT, w)                                                                           \
+    {                                                                                              \
+        PLANES_8(AT, w, 0), PLANES_8(AT, w, 8), PLANES_8(AT, w, 16), PLANES_8(AT, w, 24),          \
+            PLANES_8(AT, w, 32), PLANES_8(AT, w, 40), PLANES_8(AT, w, 48), PLANES_8(AT, w, 56)     \
+    }
+#define PLANES_TABLE(AT)                                                                           \
+    {                                                                                              \
+        PLANES_64(AT, 1), PLANES_64(AT, 2), PLANES_64(AT, 3), PLANES_64(AT, 4), PLANES_64(AT, 5),  \
+            PLANES_64(AT, 6), PLANES_64(AT, 7), PLANES_64(AT, 8)                                   \
+    }
+
 /* Where byte i of plane p is: in a stream of planes of w bytes, and eight bytes of a plane apart. */
 SIMD __m512i planes_out(unsigned w)
 {
     /* Byte p w + i from byte 8 i + p. */
-    static const uint8_t order[8][64] = {
-#define AT(w, k) (uint8_t)((k) % (w) * 8 + (k) / (w))
-#define EIGHT(w, k)                                                                                \
-    AT(w, k), AT(w, k + 1), AT(w, k + 2), AT(w, k + 3), AT(w, k + 4), AT(w, k + 5), AT(w, k + 6),  \
-        AT(w, k + 7)
-#define ALL(w)                                                                                     \
-    {                                                                                              \
-        EIGHT(w, 0), EIGHT(w, 8), EIGHT(w, 16), EIGHT(w, 24), EIGHT(w, 32), EIGHT(w, 40),          \
-            EIGHT(w, 48), EIGHT(w, 56)                                                             \
-    }
-        ALL(1), ALL(2), ALL(3), ALL(4), ALL(5), ALL(6), ALL(7), ALL(8),
-#undef ALL
-#undef EIGHT
-#undef AT
-    };
+#define PLANES_OUT(w, k) (uint8_t)((k) % (w) * 8 + (k) / (w))
+    static const uint8_t order[8][64] = PLANES_TABLE(PLANES_OUT);
     return _mm512_loadu_si512(order[w - 1]);
 }
 
 SIMD __m512i planes_in(unsigned w)
 {
     /* Byte 8 i + 7 - p from byte p w + i. */
-    static const uint8_t order[8][64] = {
-#define AT(w, k) (uint8_t)((7 - (k) % 8) * (w) + (k) / 8)
-#define EIGHT(w, k)                                                                                \
-    AT(w, k), AT(w, k + 1), AT(w, k + 2), AT(w, k + 3), AT(w, k + 4), AT(w, k + 5), AT(w, k + 6),  \
-        AT(w, k + 7)
-#define ALL(w)                                                                                     \
-    {                                                                                              \
-        EIGHT(w, 0), EIGHT(w, 8), EIGHT(w, 16), EIGHT(w, 24), EIGHT(w, 32), EIGHT(w, 40),          \
-            EIGHT(w, 48), EIGHT(w, 56)                                                             \
-    }
-        ALL(1), ALL(2), ALL(3), ALL(4), ALL(5), ALL(6), ALL(7), ALL(8),
-#undef ALL
-#undef EIGHT
-#undef AT
-    };
+#define PLANES_IN(w, k) (uint8_t)((7 - (k) % 8) * (w) + (k) / 8)
+    static const uint8_t order[8][64] = PLANES_TABLE(PLANES_IN);
     return _mm512_loadu_si512(order[w - 1]);
 }
 

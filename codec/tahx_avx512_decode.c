@@ -167,27 +167,10 @@ INLINE size_t decode_run(const tahx_run_t *run, const uint8_t *bytes, const uint
     return used;
 }
 
-/* Of the tile sizes, the common ones have code of their own. */
-INLINE size_t decode_type(const tahx_run_t *run, const uint8_t *bytes, const uint8_t *in,
-                          size_t room, uint8_t *dst, tah_dtype_t dtype, unsigned element)
-{
-    if (run->shape->tile == 32)
-        return decode_run(run, bytes, in, room, dst, dtype, element, 32);
-    if (run->shape->tile == 64)
-        return decode_run(run, bytes, in, room, dst, dtype, element, 64);
-    return decode_run(run, bytes, in, room, dst, dtype, element, run->shape->tile);
-}
+#include "codec/tahx_vector_decode.h"
 
 size_t tahx_avx512_decode(const tahx_run_t *run, const uint8_t *bytes, const uint8_t *in,
                           size_t room, uint8_t *dst)
 {
-    if (tahx_run_plain(run)) {
-        if (run->dtype == TAH_FLOAT32)
-            return decode_type(run, bytes, in, room, dst, TAH_FLOAT32, 4);
-        if (run->dtype == TAH_BFLOAT16)
-            return decode_type(run, bytes, in, room, dst, TAH_BFLOAT16, 2);
-        if (run->dtype == TAH_FLOAT16)
-            return decode_type(run, bytes, in, room, dst, TAH_FLOAT16, 2);
-    }
-    return tahx_kernel_scalar.decode(run, bytes, in, room, dst);
+    return decode_any(run, bytes, in, room, dst);
 }
