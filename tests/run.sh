@@ -71,6 +71,8 @@ run_tests() {
 }
 
 trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
 for mpi in "${mpis[@]}"; do
     prepare_packages "$mpi" "${optional[@]}"
     prepare_build "$mpi"
