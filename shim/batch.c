@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "shim/batch.h"
+#include "shim/calls.h"
 #include "shim/log.h"
 #include "shim/shim.h"
 
@@ -71,6 +72,20 @@ bool batch_open(batch_t *batch, int count, MPI_Request *requests, MPI_Status *st
     return true;
 }
 
+/*
+ * After an error: Open MPI frees a persistent request too, and leaves MPI_REQUEST_NULL. Where the
+ * error is ours, or MPI's in an inner request, that is left to be done.
+ */
+static void batch_failed_persistent(MPI_Request *request, pending_t *pending)
+{
+    if (!SHIM_ERRORS_FREE_PERSISTENT && *request != MPI_REQUEST_NULL)
+        return;
+    requests_remove(pending);
+    pending_free(pending);
+    if (*request != MPI_REQUEST_NULL)
+        pmpi.Request_free(request);
+}
+
 int batch_completed(batch_t *batch, int i, MPI_Status *status, bool failed)
 {
     pending_t *pending;
@@ -86,12 +101,15 @@ int batch_completed(batch_t *batch, int i, MPI_Status *status, bool failed)
     if (pending == NULL)
         return MPI_SUCCESS;
     MPI_Comm comm = pending->in.comm;
-    bool persistent = pending->kind == PENDING_PERSISTENT_RECV;
+    bool persistent_recv = pending->kind == PENDING_PERSISTENT_RECV;
+    bool persistent = persistent_recv || pending->kind == PENDING_PERSISTENT_SEND;
     int error = requests_complete(pending, status, failed);
     if (error != MPI_SUCCESS) {
         batch->failed_comm = comm;
-        batch->failed_persistent = persistent;
+        batch->failed_persistent = persistent_recv;
     }
+    if (persistent && (failed || error != MPI_SUCCESS))
+        batch_failed_persistent(&batch->program[i], pending);
     return error;
 }
 

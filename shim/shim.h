@@ -105,12 +105,15 @@ static inline void status_replaced(MPI_Status *status, int rc)
 
 /*
  * Whether errors of the wait and test families, and of receives of matched messages, go to the
- * handler of the communicator (Open MPI) or to that of MPI_COMM_WORLD (MPICH).
+ * handler of the communicator (Open MPI) or to that of MPI_COMM_WORLD (MPICH); and whether such an
+ * error frees a persistent request.
  */
 #ifdef OPEN_MPI
 #define SHIM_WAIT_ERRORS_TO_COMM 1
+#define SHIM_ERRORS_FREE_PERSISTENT 1
 #else
 #define SHIM_WAIT_ERRORS_TO_COMM 0
+#define SHIM_ERRORS_FREE_PERSISTENT 0
 #endif
 
 /* A handle as a key: an int in one MPI, a pointer in the other. */

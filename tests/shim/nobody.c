@@ -240,6 +240,7 @@ static void body(void)
     proc_null();
     proc_null_probes();
     self(MPI_COMM_WORLD, mt_rank);
+    MPI_Barrier(MPI_COMM_WORLD); /* its receives from anybody are over before others send */
     self(MPI_COMM_SELF, 0);
     nothing();
     bottom();
