@@ -20,13 +20,10 @@
 
 static char job_folder[64];
 static volatile sig_atomic_t job_signal; /* the signal that came, or 0 */
-static volatile sig_atomic_t job_group;  /* process group of the running job, or 0 */
 
 static void job_on_signal(int signal)
 {
     job_signal = signal;
-    if (job_group > 0)
-        kill(-job_group, SIGTERM);
 }
 
 static void job_folder_remove(void)
@@ -218,7 +215,10 @@ static double job_clock(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Waits for the job; ends it when its time is up or a signal has come. */
+/*
+ * Waits for the job; ends it when its time is up or a signal has come. It is asked once, however
+ * often we are: at a second signal mpiexec would go without clearing up behind it.
+ */
 static void job_wait(pid_t child, double start, unsigned timeout, job_result_t *result)
 {
     struct rusage usage;
@@ -229,12 +229,11 @@ static void job_wait(pid_t child, double start, unsigned timeout, job_result_t *
         if (got == child)
             break;
         double now = job_clock();
-        if (timeout > 0 && now - start > timeout && !result->timed_out) {
-            result->timed_out = true;
+        result->timed_out = result->timed_out || (timeout > 0 && now - start > timeout);
+        if ((result->timed_out || job_interrupted()) && asked == 0) {
+            asked = now;
             kill(-child, SIGTERM);
         }
-        if ((result->timed_out || job_interrupted()) && asked == 0)
-            asked = now;
         if (asked > 0 && now - asked > 10)
             kill(-child, SIGKILL);
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
@@ -273,9 +272,7 @@ bool job_run(const job_setup_t *setup, const job_t *job, job_result_t *result)
     close(output);
     if (child > 0) {
         setpgid(child, child);
-        job_group = child;
         job_wait(child, start, setup->timeout, result);
-        job_group = 0;
     } else {
         fprintf(stderr, "tahmpi: no new process: %s\n", strerror(errno));
     }
