@@ -1,6 +1,7 @@
 /* The AVX-512 kernel. */
 #include "codec/simd_avx512.h"
 
+#include "codec/kernel_vector.h"
 #include "codec/kernel_vector_encode.h"
 #include "codec/kernel_vector_decode.h"
 #include "codec/kernel_vector_keys.h"

@@ -1,18 +1,8 @@
 /*
- * Encoding of runs of tiles by vectors: the body of every kernel but the scalar one, included behind
- * one of the simd_*.h. Same operations in the same order as in tile.c and tile_math.c, but for
- * sixteen tiles at once where there is one result a tile. What is rare is left to tile_encode:
- * constants, values that are not finite, very small and very large tiles, stochastic rounding and
- * range search.
+ * Encoding of runs of tiles by vectors: a part of the body of every kernel but the scalar one. What is
+ * rare is left to tile_encode: constants, values that are not finite, very small and very large tiles,
+ * stochastic rounding and range search.
  */
-#include "codec/bytes.h"
-#include "codec/convert.h"
-#include "codec/kernels.h"
-#include "codec/tile_math.h"
-
-#define BATCH SIMD_LANES
-#define TILE_VECTORS (TILE_MAX / SIMD_LANES)
-#define TILE_STAGES 4 /* of a transform, between vectors */
 
 /* What does not change within a run; tables are by bits - 1. */
 typedef struct run_setup {
@@ -35,70 +25,23 @@ typedef struct batch {
     float turned[BATCH][TILE_MAX]; /* rotated tiles */
 } batch_t;
 
-/* A tile as floats in whole vectors, what is behind it filled with its first one. */
-static void tile_widen(tah_dtype_t dtype, const uint8_t *src, unsigned n, unsigned vectors,
-                       float *values)
-{
-    const unsigned whole = n / SIMD_LANES * SIMD_LANES;
-    uint8_t rest[SIMD_LANES * 4] = {0};
-    uint32_t bits[TILE_MAX], peak;
-    switch (dtype) {
-    case TAH_BFLOAT16:
-    case TAH_FLOAT16: {
-        const bool brain = dtype == TAH_BFLOAT16;
-        memcpy(rest, src + 2 * whole, 2 * (n - whole));
-        for (unsigned i = 0; i < vectors; i++) {
-            const uint8_t *at = i * SIMD_LANES < whole ? src + 2 * i * SIMD_LANES : rest;
-            vf_store(values + i * SIMD_LANES, brain ? vf_load_bfloat16(at) : vf_load_float16(at));
-        }
-        break;
-    }
-    case TAH_FLOAT32:
-        memcpy(values, src, 4 * n);
-        break;
-    default:
-        if (convert_load(dtype, src, n, bits, &peak))
-            memcpy(values, bits, n * sizeof *values);
-        else
-            values[0] = bits_float(FLOAT_INFINITY_BITS);
-    }
-    for (unsigned i = n; i < vectors * SIMD_LANES; i++)
-        values[i] = values[0];
-}
-
 /*
- * The extremes of the lanes of a tile. A sum that ends up as zero where all elements are finite, as
- * NaN where they are not.
+ * The tiles of which one lane alone has a magnitude above half of the largest: hardly any other has a
+ * pivot. Whether the next tile is one cannot be foreseen, so no branch depends on it.
  */
-SIMD vf tile_scan(const uint8_t *data, unsigned vectors, vf *low, vf *high)
+SIMD unsigned batch_suspects(const batch_t *batch, unsigned n, const float *halves)
 {
-    vf x = vf_load(data);
-    const vf zero = vf_set1(0);
-    vf least = x, most = x, sum = vf_mul(x, zero);
+    uint32_t lanes[BATCH];
+    if (n % SIMD_LANES)
+        return batch->good;
+    const vi sign = vi_set1(0x80000000u);
     UNROLLED
-    for (unsigned i = 1; i < vectors; i++) {
-        x = vf_load(data + i * 64);
-        least = vf_min(least, x);
-        most = vf_max(most, x);
-        sum = vf_fused(x, zero, sum);
+    for (unsigned t = 0; t < BATCH; t++) {
+        const vf largest = vf_max(vi_bits(vi_xor(vf_bits(batch->low[t]), sign)), batch->high[t]);
+        lanes[t] = vm_bits(vf_above(largest, vf_set1(halves[t])));
     }
-    *low = least;
-    *high = most;
-    return sum;
-}
-
-/* Asks for what the next batch will read. */
-SIMD void next_prefetch(const uint8_t *at, unsigned vectors)
-{
-    UNROLLED
-    for (unsigned i = 0; i < vectors; i++)
-        __builtin_prefetch(at + i * 64);
-}
-
-/* Whether all elements of a sum of tile_scan are zero. */
-SIMD bool scan_finite(vf sum)
-{
-    return vm_bits(vf_above(vf_set1(1), vf_abs(sum))) == 0xffff;
+    const vi all = vi_load(lanes), several = vi_and(all, vi_sub(all, vi_set1(1)));
+    return batch->good & ~vm_bits(vi_above(several, vi_set1(0)));
 }
 
 /* Exactly one magnitude above half of the largest, as tile_pivot has it, of the first n. */
@@ -106,13 +49,6 @@ SIMD bool batch_pivot(const batch_t *batch, unsigned t, unsigned n, unsigned vec
                       unsigned *pivot)
 {
     const vf limit = vf_set1(half);
-    if (n % SIMD_LANES == 0) {
-        /* First the lanes: nearly always several have one. */
-        const vf largest = vf_max(vf_abs(batch->low[t]), vf_abs(batch->high[t]));
-        const unsigned lanes = vm_bits(vf_above(largest, limit));
-        if (lanes & (lanes - 1))
-            return false;
-    }
     unsigned above = 0;
     UNROLLED
     for (unsigned i = 0; i < vectors; i++) {
@@ -123,12 +59,6 @@ SIMD bool batch_pivot(const batch_t *batch, unsigned t, unsigned n, unsigned vec
         *pivot = lanes ? i * SIMD_LANES + (unsigned)__builtin_ctz(lanes) : *pivot;
     }
     return above == 1;
-}
-
-/* The stages of a transform within a vector. */
-SIMD vf vf_hadamard(vf x)
-{
-    return vf_butterfly8(vf_butterfly4(vf_butterfly2(vf_butterfly1(x))));
 }
 
 /* Transforms a tile into its values, and finds the extremes of the lanes there. */
@@ -149,19 +79,8 @@ SIMD void batch_rotate_to(batch_t *batch, unsigned t, unsigned n, unsigned vecto
     x[0] = vf_choose(vm_from(1), largest, x[0]);
     UNROLLED
     for (unsigned i = 0; i < vectors; i++)
-        x[i] = vf_hadamard(x[i]);
-    UNROLLED
-    for (unsigned stage = 0; stage < TILE_STAGES; stage++) {
-        UNROLLED
-        for (unsigned i = 0; i < vectors / 2; i++) {
-            const unsigned half = 1u << stage, k = i / half * 2 * half + i % half;
-            if (half >= vectors)
-                break;
-            const vf a = x[k], b = x[k + half];
-            x[k] = vf_add(a, b);
-            x[k + half] = vf_sub(a, b);
-        }
-    }
+        x[i] = vf_butterfly8(vf_butterfly4(vf_butterfly2(vf_butterfly1(x[i]))));
+    BETWEEN_VECTORS(vf, x, vectors, vf_add, vf_sub)
     vf low = x[0], high = x[0];
     UNROLLED
     for (unsigned i = 0; i < vectors; i++) {
@@ -200,7 +119,7 @@ SIMD void batch_rotations(const tile_run_t *run, batch_t *batch, const float *ha
 {
     const unsigned vectors = (n + SIMD_LANES - 1) / SIMD_LANES, order = tile_log2(n);
     float lows[BATCH], highs[BATCH];
-    for (unsigned left = batch->good; left; left &= left - 1) {
+    for (unsigned left = batch_suspects(batch, n, halves); left; left &= left - 1) {
         const unsigned t = (unsigned)__builtin_ctz(left);
         unsigned pivot = 0;
         if (!batch_pivot(batch, t, n, vectors, halves[t], &pivot))
@@ -301,12 +220,11 @@ SIMD size_t batch_codes(const batch_t *batch, unsigned t, unsigned coded, unsign
     return (size_t)(out - start);
 }
 
-/* A tile so near the end of room that its planes are written elsewhere first. */
-static __attribute__((noinline)) size_t batch_write_last(const batch_t *batch, unsigned t,
-                                                         unsigned coded, unsigned bits,
-                                                         uint8_t *out, size_t room)
+/* The stream of a good tile, which may be near the end of room; returns the bytes, or SIZE_MAX. */
+static size_t batch_write_last(const batch_t *batch, unsigned t, unsigned n, unsigned bits,
+                               uint8_t *out, size_t room)
 {
-    const unsigned rotated = batch->rotated >> t & 1;
+    const unsigned rotated = batch->rotated >> t & 1, coded = rotated ? 1u << tile_log2(n) : n;
     const size_t bytes = rotated + tile_code_bytes(coded, bits);
     uint8_t planes[TILE_MAX + SIMD_PLANES];
     if (room < bytes)
@@ -317,31 +235,29 @@ static __attribute__((noinline)) size_t batch_write_last(const batch_t *batch, u
     return bytes;
 }
 
-/* A tile of the batch to the stream; returns the bytes used, SIZE_MAX where room is too small. */
-SIMD size_t batch_write(const batch_t *batch, unsigned t, unsigned n, unsigned bits, uint8_t *out,
-                        size_t room)
+/* The streams of a batch whose tiles are all good, with room for more than they can take. */
+SIMD size_t batch_write(const batch_t *batch, unsigned n, const uint8_t *widths, uint8_t *out)
 {
-    const unsigned rotated = batch->rotated >> t & 1, vectors = (n + SIMD_LANES - 1) / SIMD_LANES;
-    /* A transform turns a ragged tile into a whole one. */
-    const unsigned whole = 1u << tile_log2(n), coded = rotated ? whole : n;
-    const size_t bytes = rotated + tile_code_bytes(coded, bits);
-    if (__builtin_expect(room < bytes + SIMD_PLANES, 0))
-        return batch_write_last(batch, t, coded, bits, out, room);
-    *out = batch->pivot[t];
-    if (whole == n || !rotated)
-        batch_codes(batch, t, n, vectors, bits, out + rotated);
-    else
-        batch_codes(batch, t, whole, whole / SIMD_LANES, bits, out + rotated);
-    return bytes;
+    const unsigned vectors = (n + SIMD_LANES - 1) / SIMD_LANES, whole = 1u << tile_log2(n);
+    const uint8_t *const start = out;
+    for (unsigned t = 0; t < batch->tiles; t++) {
+        const unsigned rotated = batch->rotated >> t & 1;
+        *out = batch->pivot[t];
+        out += rotated;
+        /* A transform turns a ragged tile into a whole one. */
+        out += whole == n || !rotated
+                   ? batch_codes(batch, t, n, vectors, widths[t], out)
+                   : batch_codes(batch, t, whole, whole / SIMD_LANES, widths[t], out);
+    }
+    return (size_t)(out - start);
 }
 
-/* Everything up to the grids of a batch of tiles at src. */
-SIMD void batch_prepare(const tile_run_t *run, batch_t *batch, const uint8_t *src, unsigned n)
+/* The extremes of the tiles of a batch from number first of their run on, and which are good. */
+SIMD void batch_scan(const tile_run_t *run, batch_t *batch, const uint8_t *src, unsigned n)
 {
     const unsigned vectors = (n + SIMD_LANES - 1) / SIMD_LANES;
     const size_t bytes = (size_t)n * run->job->element;
     const bool direct = run->job->dtype == TAH_FLOAT32 && n % SIMD_LANES == 0;
-    float halves[BATCH];
     vf sum = vf_set1(0);
     for (unsigned t = 0; t < batch->tiles; t++) {
         batch->data[t] = src + t * bytes;
@@ -356,21 +272,59 @@ SIMD void batch_prepare(const tile_run_t *run, batch_t *batch, const uint8_t *sr
         batch->low[t] = batch->low[0];
         batch->high[t] = batch->high[0];
     }
-    const vf low = vf_min_across(batch->low), high = vf_max_across(batch->high);
-    const vf peak = vf_max(vf_abs(low), vf_abs(high));
-    const vm middle = vm_and(vf_above(peak, vf_set1(0x1p-80f - 0x1p-104f)),
-                             vf_above(vf_set1(0x1p81f), peak));
-    batch->good = vm_bits(vm_and(middle, vf_above(high, low))) & (0xffffu >> (BATCH - batch->tiles));
-    batch->rotated = 0;
+    batch->good = 0xffffu >> (BATCH - batch->tiles);
     if (!scan_finite(sum))
         for (unsigned t = 0; t < batch->tiles; t++)
             if (!scan_finite(tile_scan(batch->data[t], vectors, &batch->low[t], &batch->high[t])))
                 batch->good &= ~(1u << t);
+}
+
+/* Everything up to the codes of a batch from tile first of its run on. */
+SIMD void batch_prepare(const run_setup_t *setup, batch_t *batch, unsigned n, unsigned first,
+                        const uint8_t *src, uint8_t *records)
+{
+    const tile_run_t *run = setup->run;
+    const unsigned left = run->tiles - first;
+    uint8_t widths[BATCH] = {0};
+    float halves[BATCH];
+    batch->tiles = left < BATCH ? left : BATCH;
+    batch_scan(run, batch, src, n);
+    const vf low = vf_min_across(batch->low), high = vf_max_across(batch->high);
+    const vf peak = vf_max(vf_abs(low), vf_abs(high));
+    const vm middle = vm_and(vf_above(peak, vf_set1(0x1p-80f - 0x1p-104f)),
+                             vf_above(vf_set1(0x1p81f), peak));
+    batch->good &= vm_bits(vm_and(middle, vf_above(high, low)));
+    batch->rotated = 0;
     vf_store(batch->lows, low);
     vf_store(batch->highs, high);
     vf_store(halves, vf_mul(peak, vf_set1(0.5f)));
     if (run->job->hadamard != TAH_HADAMARD_OFF)
         batch_rotations(run, batch, halves, n);
+    memcpy(widths, run->widths + first, batch->tiles);
+    batch_grids(setup, batch, n, vi_bytes(widths));
+    memcpy(records, batch->records, batch->tiles * TILE_RECORD);
+}
+
+/* The same where some are left to the reference, or room may be too small; SIZE_MAX where it is. */
+static __attribute__((noinline)) size_t batch_write_each(const tile_run_t *run, const batch_t *batch,
+                                                         unsigned first, const uint8_t *src,
+                                                         uint8_t *records, uint8_t *out,
+                                                         size_t room, tile_counts_t *counts)
+{
+    size_t used = 0;
+    for (unsigned t = 0; t < batch->tiles; t++) {
+        const unsigned bits = run->widths[first + t];
+        const size_t taken =
+            batch->good >> t & 1
+                ? batch_write_last(batch, t, run->n, bits, out + used, room - used)
+                : tile_encode(run->job, run->first + first + t,
+                              src + (size_t)t * run->n * run->job->element, run->n, bits,
+                              records + t * TILE_RECORD, out + used, room - used, counts);
+        if (taken == SIZE_MAX)
+            return SIZE_MAX;
+        used += taken;
+    }
+    return used;
 }
 
 /* A run of tiles of n elements; compiled for each usual n. */
@@ -379,28 +333,20 @@ SIMD size_t encode_tiles(const run_setup_t *setup, unsigned n, const uint8_t *sr
 {
     const tile_run_t *run = setup->run;
     const size_t bytes = (size_t)n * run->job->element;
+    const size_t most = BATCH * (1 + tile_code_bytes(1u << tile_log2(n), 8)) + SIMD_PLANES;
     size_t used = 0;
     batch_t batch;
-    for (unsigned first = 0; first < run->tiles; first += BATCH) {
-        const uint8_t *const start = src + first * bytes;
-        uint8_t widths[BATCH] = {0};
-        batch.tiles = run->tiles - first < BATCH ? run->tiles - first : BATCH;
-        memcpy(widths, run->widths + first, batch.tiles);
-        batch_prepare(run, &batch, start, n);
-        batch_grids(setup, &batch, n, vi_bytes(widths));
-        memcpy(records + first * TILE_RECORD, batch.records, batch.tiles * TILE_RECORD);
+    for (unsigned first = 0; first < run->tiles; first += BATCH, src += BATCH * bytes) {
+        batch_prepare(setup, &batch, n, first, src, records + first * TILE_RECORD);
         counts->rotated += (unsigned)__builtin_popcount(batch.rotated);
-        for (unsigned t = 0; t < batch.tiles; t++) {
-            const size_t taken =
-                batch.good >> t & 1
-                    ? batch_write(&batch, t, n, widths[t], out + used, room - used)
-                    : tile_encode(run->job, run->first + first + t, start + t * bytes, n, widths[t],
-                                  records + (first + t) * TILE_RECORD, out + used, room - used,
-                                  counts);
-            if (taken == SIZE_MAX)
-                return SIZE_MAX;
-            used += taken;
-        }
+        const bool usual = batch.good == 0xffffu >> (BATCH - batch.tiles) && room - used >= most;
+        const size_t taken =
+            usual ? batch_write(&batch, n, run->widths + first, out + used)
+                  : batch_write_each(run, &batch, first, src, records + first * TILE_RECORD,
+                                     out + used, room - used, counts);
+        if (taken == SIZE_MAX)
+            return SIZE_MAX;
+        used += taken;
     }
     return used;
 }

@@ -21,7 +21,7 @@ SIMD vf elements_load(tah_dtype_t dtype, const uint8_t *at, size_t n)
 {
     uint8_t rest[SIMD_LANES * 4] = {0};
     if (n < SIMD_LANES) {
-        memcpy(rest, at, n * (dtype == TAH_FLOAT32 ? 4 : 2));
+        memcpy(rest, at, n * element_bytes(dtype));
         at = rest;
     }
     return dtype == TAH_FLOAT32    ? vf_load(at)
@@ -32,7 +32,7 @@ SIMD vf elements_load(tah_dtype_t dtype, const uint8_t *at, size_t n)
 /* The sums of a unit, in the lanes of one vector each. */
 SIMD void unit_weigh(tah_dtype_t dtype, const uint8_t *src, size_t n, vf *mass, vf *moment)
 {
-    const size_t bytes = SIMD_LANES * (dtype == TAH_FLOAT32 ? 4 : 2);
+    const size_t bytes = SIMD_LANES * element_bytes(dtype);
     vf masses[2] = {vf_set1(0), vf_set1(0)}, moments[2] = {vf_set1(0), vf_set1(0)};
     size_t i = 0;
     for (; i + 2 * SIMD_LANES <= n; i += 2 * SIMD_LANES, src += 2 * bytes) {
@@ -49,7 +49,7 @@ SIMD void unit_weigh(tah_dtype_t dtype, const uint8_t *src, size_t n, vf *mass, 
 SIMD void entropy_units(tah_dtype_t dtype, const uint8_t *src, size_t n, size_t units,
                         uint32_t *keys)
 {
-    const size_t bytes = n * (dtype == TAH_FLOAT32 ? 4 : 2);
+    const size_t bytes = n * element_bytes(dtype);
     vf mass[BATCH], moment[BATCH];
     float masses[BATCH], moments[BATCH];
     for (unsigned t = 0; t < BATCH; t++)
@@ -83,7 +83,7 @@ SIMD void range_units(tah_dtype_t dtype, const uint8_t *src, unsigned n, size_t 
                       uint32_t *keys)
 {
     const unsigned vectors = (n + SIMD_LANES - 1) / SIMD_LANES;
-    const size_t bytes = n * tah_dtype_bytes(dtype);
+    const size_t bytes = (size_t)n * element_bytes(dtype);
     const bool direct = dtype == TAH_FLOAT32 && n % SIMD_LANES == 0;
     for (size_t first = 0; first < units; first += BATCH, src += BATCH * bytes) {
         const unsigned tiles = units - first < BATCH ? (unsigned)(units - first) : BATCH;

@@ -17,8 +17,8 @@ libcodec_la_CFLAGS = $(AM_CFLAGS) $(TAH_CODEC_CFLAGS)
 libcodec_la_LIBADD =
 
 # Each kernel is a library of its own, for the sake of its compiler flags.
-VECTOR_KERNEL = %D%/simd.h %D%/kernel_vector_encode.h %D%/kernel_vector_decode.h \
-	%D%/kernel_vector_keys.h
+VECTOR_KERNEL = %D%/simd.h %D%/kernel_vector.h %D%/kernel_vector_encode.h \
+	%D%/kernel_vector_decode.h %D%/kernel_vector_keys.h
 if KERNEL_AVX2
 noinst_LTLIBRARIES += libcodec_avx2.la
 libcodec_avx2_la_SOURCES = $(VECTOR_KERNEL) %D%/simd_avx2.h %D%/kernel_avx2.c \

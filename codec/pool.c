@@ -5,7 +5,8 @@
  */
 #include "codec/pool.h"
 
-#include <fenv.h>
+#include "codec/environment.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -38,11 +39,12 @@ typedef struct worker {
 
 struct tah_pool {
     pid_t process; /* in which the threads are: a forked child has none of them */
+    unsigned wanted; /* threads besides the caller */
     void (*enter)(void *context, unsigned thread);
     void *context;
     atomic_bool busy; /* working for some caller, who alone uses the next four */
     bool started;
-    unsigned workers; /* threads besides the caller: wanted, and once started, running */
+    unsigned workers; /* threads besides the caller that are running */
     unsigned slots;
     uint8_t *scratch; /* of all slots; what no part writes to is never backed by memory */
     slot_t *slot;
@@ -160,8 +162,9 @@ static void *worker_main(void *opaque)
     const worker_t *worker = opaque;
     tah_pool_t *pool = worker->pool;
     uint64_t last = 0;
+    environment_t own;
     job_t *job;
-    fesetenv(FE_DFL_ENV);
+    environment_enter(&own);
     if (pool->enter)
         pool->enter(pool->context, worker->number);
     while ((job = worker_wait(pool, &last))) {
@@ -180,12 +183,12 @@ static void pool_start(tah_pool_t *pool)
     sigset_t all, before;
     unsigned running = 0;
     pool->started = true;
-    pool->slots = SLOTS_THREAD * (pool->workers + 1);
+    pool->slots = SLOTS_THREAD * (pool->wanted + 1);
     pool->scratch = malloc((size_t)pool->slots * POOL_SCRATCH);
     pool->slot = calloc(pool->slots, sizeof *pool->slot);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool->scratch && pool->slot && running < pool->workers) {
+    while (pool->scratch && pool->slot && running < pool->wanted) {
         worker_t *worker = &pool->worker[running];
         *worker = (worker_t){.pool = pool, .number = running + 1};
         if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
@@ -232,10 +235,15 @@ static void job_close(tah_pool_t *pool)
     pthread_mutex_unlock(&pool->mutex);
 }
 
+bool pool_suits(const tah_pool_t *pool, uint64_t parts)
+{
+    return pool && pool->wanted > 0 && parts >= POOL_LEAST_PARTS;
+}
+
 void pool_run(tah_pool_t *pool, uint64_t parts, pool_work_t work, pool_work_t finish, void *with)
 {
     job_t job = {.work = work, .finish = finish, .with = with, .parts = parts};
-    if (!pool || parts < POOL_LEAST_PARTS || !pool_claim(pool)) {
+    if (!pool_suits(pool, parts) || !pool_claim(pool)) {
         job_alone(&job);
         return;
     }
@@ -248,14 +256,14 @@ void pool_run(tah_pool_t *pool, uint64_t parts, pool_work_t work, pool_work_t fi
 tah_pool_t *tah_pool_create(unsigned threads, void (*enter)(void *context, unsigned thread),
                             void *context)
 {
-    const unsigned workers = threads > 1 ? threads - 1 : 0;
-    tah_pool_t *pool = calloc(1, sizeof *pool + workers * sizeof *pool->worker);
+    const unsigned wanted = threads > 1 ? threads - 1 : 0;
+    tah_pool_t *pool = calloc(1, sizeof *pool + wanted * sizeof *pool->worker);
     if (!pool)
         return NULL;
     pool->process = getpid();
     pool->enter = enter;
     pool->context = context;
-    pool->workers = workers;
+    pool->wanted = wanted;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->progress, NULL);

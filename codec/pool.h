@@ -21,6 +21,9 @@ typedef struct pool_part {
 
 typedef void (*pool_work_t)(void *job, pool_part_t *part);
 
+/* Whether a job of so many parts may be shared: what is done for that alone is then worth it. */
+bool pool_suits(const tah_pool_t *pool, uint64_t parts);
+
 /*
  * Does work on parts 0 to parts - 1 of a job, several at a time, and, if finish is not NULL,
  * finishes each after its work, one at a time and in their order. Returns when all is done. The

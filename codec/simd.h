@@ -10,19 +10,22 @@
  *   vf_bits, vi_bits     the same bits as the other type;   vf_of        integers as floats
  *   vf_nearest           to integers, as the environment rounds
  *   vf_min, vf_max       the second operand where one is NaN
- *   vi_mul16             product of integers of which one is below 2^15 and the other below 2^8
- *   vf_above, vm_bits    x > y; truth values as the bits of an integer, vm_from: the reverse
+ *   vi_add16, vi_sub16   of the two halves of integers as integers of 16 bits, modulo 2^16
+ *   vi_dot16             sum of the products of both halves, signed
+ *   vf_above, vi_above   x > y, integers signed
+ *   vm_bits, vm_from     truth values as the bits of an integer, and the reverse
  *   vf_choose            the first where the truth value holds, else the second
  *   vf_look_up           elements of a table of 8
  *   vi_store16           low halves;      vf_store_float16: rounded to nearest, halves to even
  *   vf_min_across        the smallest element of each of 16 vectors;      vf_least: of one
- *   vf_butterfly4        each element and the one 4 lanes on become their sum and their difference
+ *   vf_butterfly4        each element and the one 4 lanes on become their sum and their difference;
+ *                        vi_butterfly4: of both halves, as vi_add16
  *   vb_pack              64 codes from integers, in the order that vb_planes wants; saturates
  *   vb_planes            the planes of up to 8 w codes, w = 1..8, lowest first, w bytes each; what
  *                        follows them in SIMD_PLANES bytes may be overwritten
  *   vb_unplanes          the reverse; SIMD_PLANES bytes can be read, codes behind are undefined
  *   vb_codes0..3         16 of the codes of vb_unplanes
- *   vf_table             elements of a table of 16, for codes of at most SIMD_TABLE_BITS bits
+ *   planes_values        four vectors of code * step + zero, one rounding; as vb_unplanes
  */
 #ifndef TAH_SIMD_H
 #define TAH_SIMD_H

@@ -36,6 +36,7 @@ typedef vi vb; /* codes 0..31, 32..63 */
     }
 #define TAH_FLOOR(x) _mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
 #define TAH_ABOVE(x, y) _mm256_cmp_ps(x, y, _CMP_GT_OQ)
+#define TAH_ABOVE_INT(x, y) _mm256_castsi256_ps(_mm256_cmpgt_epi32(x, y))
 
 TAH_TWO(vf, vf_add, vf, _mm256_add_ps)
 TAH_TWO(vf, vf_sub, vf, _mm256_sub_ps)
@@ -52,8 +53,12 @@ TAH_TWO(vi, vi_add, vi, _mm256_add_epi32)
 TAH_TWO(vi, vi_sub, vi, _mm256_sub_epi32)
 TAH_TWO(vi, vi_and, vi, _mm256_and_si256)
 TAH_TWO(vi, vi_or, vi, _mm256_or_si256)
-TAH_TWO(vi, vi_mul16, vi, _mm256_madd_epi16)
+TAH_TWO(vi, vi_xor, vi, _mm256_xor_si256)
+TAH_TWO(vi, vi_add16, vi, _mm256_add_epi16)
+TAH_TWO(vi, vi_sub16, vi, _mm256_sub_epi16)
+TAH_TWO(vi, vi_dot16, vi, _mm256_madd_epi16)
 TAH_TWO(vm, vf_above, vf, TAH_ABOVE)
+TAH_TWO(vm, vi_above, vi, TAH_ABOVE_INT)
 TAH_TWO(vm, vm_and, vm, _mm256_and_ps)
 TAH_SHIFT(vi_up, _mm256_slli_epi32)
 TAH_SHIFT(vi_down, _mm256_srli_epi32)
@@ -63,6 +68,12 @@ SIMD vf vf_load(const uint8_t *at)
 {
     return (vf){_mm256_loadu_ps((const float *)(const void *)at),
                 _mm256_loadu_ps((const float *)(const void *)(at + 32))};
+}
+
+SIMD vi vi_load(const void *at)
+{
+    const __m256i *const half = at;
+    return (vi){_mm256_loadu_si256(half), _mm256_loadu_si256(half + 1)};
 }
 
 SIMD void vi_store(void *at, vi x)
@@ -207,8 +218,8 @@ SIMD float vf_most(vf x) { return vf_max_one(x); }
         /* Odd lanes get -x as ~x + 1. */                                                          \
         const __m256i odd =                                                                        \
             _mm256_srai_epi32(_mm256_castps_si256(_mm256_setr_ps(__VA_ARGS__)), 31);               \
-        const __m256i turned = _mm256_sub_epi32(_mm256_xor_si256(x, odd), odd);                    \
-        return _mm256_add_epi32(int_moved, turned);                                                \
+        const __m256i turned = _mm256_sub_epi16(_mm256_xor_si256(x, odd), odd);                    \
+        return _mm256_add_epi16(int_moved, turned);                                                \
     }                                                                                              \
     TAH_ONE(vf, vf_butterfly##half, vf, float_butterfly##half)                                     \
     TAH_ONE(vi, vi_butterfly##half, vi, int_butterfly##half)
@@ -224,7 +235,7 @@ SIMD vf vf_butterfly8(vf x) { return (vf){_mm256_add_ps(x.a, x.b), _mm256_sub_ps
 
 SIMD vi vi_butterfly8(vi x)
 {
-    return (vi){_mm256_add_epi32(x.a, x.b), _mm256_sub_epi32(x.a, x.b)};
+    return (vi){_mm256_add_epi16(x.a, x.b), _mm256_sub_epi16(x.a, x.b)};
 }
 
 /* --- codes and planes --------------------------------------------------------------------------- */
@@ -285,11 +296,14 @@ SIMD vi vb_codes1(vb codes) { return eight_bytes(_mm256_extracti128_si256(codes.
 SIMD vi vb_codes2(vb codes) { return eight_bytes(_mm256_castsi256_si128(codes.b)); }
 SIMD vi vb_codes3(vb codes) { return eight_bytes(_mm256_extracti128_si256(codes.b, 1)); }
 
-/* Two look-ups and a choice take longer than the arithmetic. */
-#define SIMD_TABLE_BITS 0
-SIMD vf vf_table(vf table, vi codes)
+SIMD void planes_values(const uint8_t *in, unsigned bits, unsigned w, float step, float zero, vf *x)
 {
-    return vf_look_up((const float *)&table, codes);
+    const vf steps = vf_set1(step), zeros = vf_set1(zero);
+    const vb codes = vb_unplanes(in, bits, w);
+    x[0] = vf_fused(vf_of(vb_codes0(codes)), steps, zeros);
+    x[1] = vf_fused(vf_of(vb_codes1(codes)), steps, zeros);
+    x[2] = vf_fused(vf_of(vb_codes2(codes)), steps, zeros);
+    x[3] = vf_fused(vf_of(vb_codes3(codes)), steps, zeros);
 }
 
 #endif

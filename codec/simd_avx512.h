@@ -15,6 +15,7 @@ typedef __mmask16 vm;
 typedef __m512i vb;
 
 SIMD vf vf_load(const void *at) { return _mm512_loadu_ps(at); }
+SIMD vi vi_load(const void *at) { return _mm512_loadu_si512(at); }
 SIMD void vf_store(void *at, vf x) { _mm512_storeu_ps(at, x); }
 SIMD void vi_store(void *at, vi x) { _mm512_storeu_si512(at, x); }
 SIMD vf vf_set1(float x) { return _mm512_set1_ps(x); }
@@ -36,11 +37,15 @@ SIMD vi vi_add(vi x, vi y) { return _mm512_add_epi32(x, y); }
 SIMD vi vi_sub(vi x, vi y) { return _mm512_sub_epi32(x, y); }
 SIMD vi vi_and(vi x, vi y) { return _mm512_and_si512(x, y); }
 SIMD vi vi_or(vi x, vi y) { return _mm512_or_si512(x, y); }
+SIMD vi vi_xor(vi x, vi y) { return _mm512_xor_si512(x, y); }
 SIMD vi vi_up(vi x, unsigned n) { return _mm512_slli_epi32(x, n); }
 SIMD vi vi_down(vi x, unsigned n) { return _mm512_srli_epi32(x, n); }
 SIMD vi vi_down_signed(vi x, unsigned n) { return _mm512_srai_epi32(x, n); }
-SIMD vi vi_mul16(vi x, vi y) { return _mm512_madd_epi16(x, y); }
+SIMD vi vi_add16(vi x, vi y) { return _mm512_add_epi16(x, y); }
+SIMD vi vi_sub16(vi x, vi y) { return _mm512_sub_epi16(x, y); }
+SIMD vi vi_dot16(vi x, vi y) { return _mm512_madd_epi16(x, y); }
 SIMD vm vf_above(vf x, vf y) { return _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ); }
+SIMD vm vi_above(vi x, vi y) { return _mm512_cmpgt_epi32_mask(x, y); }
 SIMD vm vm_from(unsigned bits) { return (vm)bits; }
 SIMD unsigned vm_bits(vm m) { return m; }
 SIMD vm vm_and(vm x, vm y) { return x & y; }
@@ -116,22 +121,23 @@ SIMD float vf_least(vf x) { return _mm512_reduce_min_ps(x); }
 SIMD float vf_most(vf x) { return _mm512_reduce_max_ps(x); }
 
 /* A butterfly between lanes half apart, x beside its partners. */
-#define TAH_BUTTERFLY(half, odd, moved)                                                            \
+#define TAH_BUTTERFLY(half, odd, odd16, moved)                                                     \
     SIMD vf vf_butterfly##half(vf x)                                                               \
     {                                                                                              \
-        const vf y = moved;                                                                        \
-        return _mm512_mask_sub_ps(_mm512_add_ps(y, x), odd, y, x);                                 \
+        /* Few units add floats: the partner of an odd lane gets -x instead. */                    \
+        const vi sign = _mm512_maskz_set1_epi32(odd, (int32_t)0x80000000);                         \
+        return _mm512_add_ps(moved, vi_bits(_mm512_xor_si512(vf_bits(x), sign)));                  \
     }                                                                                              \
     SIMD vi vi_butterfly##half(vi bits)                                                            \
     {                                                                                              \
         const vf x = vi_bits(bits);                                                                \
         const vi y = vf_bits(moved);                                                               \
-        return _mm512_mask_sub_epi32(_mm512_add_epi32(y, bits), odd, y, bits);                     \
+        return _mm512_mask_sub_epi16(_mm512_add_epi16(y, bits), odd16, y, bits);                   \
     }
-TAH_BUTTERFLY(1, 0xaaaa, _mm512_permute_ps(x, 0xb1))
-TAH_BUTTERFLY(2, 0xcccc, _mm512_permute_ps(x, 0x4e))
-TAH_BUTTERFLY(4, 0xf0f0, _mm512_shuffle_f32x4(x, x, 0xb1))
-TAH_BUTTERFLY(8, 0xff00, _mm512_shuffle_f32x4(x, x, 0x4e))
+TAH_BUTTERFLY(1, 0xaaaa, 0xcccccccc, _mm512_permute_ps(x, 0xb1))
+TAH_BUTTERFLY(2, 0xcccc, 0xf0f0f0f0, _mm512_permute_ps(x, 0x4e))
+TAH_BUTTERFLY(4, 0xf0f0, 0xff00ff00, _mm512_shuffle_f32x4(x, x, 0xb1))
+TAH_BUTTERFLY(8, 0xff00, 0xffff0000, _mm512_shuffle_f32x4(x, x, 0x4e))
 
 /* --- codes and planes --------------------------------------------------------------------------- */
 
@@ -218,10 +224,39 @@ SIMD vi vb_codes1(vb codes) { return _mm512_cvtepu8_epi32(_mm512_extracti32x4_ep
 SIMD vi vb_codes2(vb codes) { return _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(codes, 2)); }
 SIMD vi vb_codes3(vb codes) { return _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(codes, 3)); }
 
-#define SIMD_TABLE_BITS 4
-SIMD vf vf_table(vf table, vi codes)
+/* Codes of at most four bits look up a table of 16; of more, each is computed. */
+SIMD void planes_values(const uint8_t *in, unsigned bits, unsigned w, float step, float zero, vf *x)
 {
-    return _mm512_permutexvar_ps(codes, table);
+    const vf steps = vf_set1(step), zeros = vf_set1(zero);
+    if (bits > 4) {
+        const vb codes = vb_unplanes(in, bits, w);
+        x[0] = vf_fused(vf_of(vb_codes0(codes)), steps, zeros);
+        x[1] = vf_fused(vf_of(vb_codes1(codes)), steps, zeros);
+        x[2] = vf_fused(vf_of(vb_codes2(codes)), steps, zeros);
+        x[3] = vf_fused(vf_of(vb_codes3(codes)), steps, zeros);
+        return;
+    }
+    /* A look-up takes the lowest four bits of a lane; planes that are not the code's own may be among
+     * them, so the table repeats. Byte k of a lane is the code of the k-th vector. */
+#define COUNT(mask)                                                                                \
+    {                                                                                              \
+        0, 1, 2, 3, 4 & (mask), 5 & (mask), 6 & (mask), 7 & (mask), 8 & (mask), 9 & (mask),        \
+            10 & (mask), 11 & (mask), 12 & (mask), 13 & (mask), 14 & (mask), 15 & (mask)           \
+    }
+    static const float count[3][SIMD_LANES] = {COUNT(3), COUNT(7), COUNT(15)};
+#undef COUNT
+#define LANE(i) (i), (i) + 16, (i) + 32, (i) + 48
+    static const uint8_t lanes[64] = {
+        LANE(0), LANE(1), LANE(2),  LANE(3),  LANE(4),  LANE(5),  LANE(6),  LANE(7),
+        LANE(8), LANE(9), LANE(10), LANE(11), LANE(12), LANE(13), LANE(14), LANE(15),
+    };
+#undef LANE
+    const vf table = vf_fused(vf_load(count[bits - 2]), steps, zeros);
+    const vi words = _mm512_permutexvar_epi8(planes_in(w), vi_load(in));
+    const vi codes = _mm512_permutexvar_epi8(
+        vi_load(lanes), _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64((int64_t)TURN), words, 0));
+    for (unsigned k = 0; k < 4; k++)
+        x[k] = _mm512_permutexvar_ps(vi_down(codes, 8 * k), table);
 }
 
 #endif

@@ -84,7 +84,7 @@ static tah_status_t decode_alone(const stream_in_t *stream, uint64_t parts)
 tah_status_t stream_decode(const stream_in_t *stream, tah_pool_t *pool, uint64_t parts)
 {
     reading_t reading = {.stream = stream};
-    if (pool && parts >= POOL_LEAST_PARTS)
+    if (pool_suits(pool, parts))
         reading.starts = malloc((parts + 1) * sizeof *reading.starts);
     if (!reading.starts)
         return decode_alone(stream, parts);

@@ -2,6 +2,7 @@
 #include "codec/tiled.h"
 
 #include "codec/bytes.h"
+#include "codec/environment.h"
 #include "codec/kernels.h"
 #include "codec/stream.h"
 
@@ -209,5 +210,10 @@ tah_status_t tiled_decode(const frame_header_t *header, bool rotated, const uint
     };
     if (shape.map_bits % 8 && stream.start[-1] >> shape.map_bits % 8)
         return TAH_ERR_PAYLOAD;
-    return stream_decode(&stream, pool, tiled_parts(&shape, job.element));
+    /* Sums of vectors are exact, but the sign of a zero depends on the rounding mode. */
+    environment_t own;
+    environment_enter(&own);
+    const tah_status_t decoded = stream_decode(&stream, pool, tiled_parts(&shape, job.element));
+    environment_leave(&own);
+    return decoded;
 }

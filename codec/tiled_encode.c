@@ -172,33 +172,49 @@ static void keys_find(const tah_params_t *params, const tiled_shape_t *shape, ta
     pool_run(pool, (shape->rows - 1) / ranking.part_rows + 1, part_rank_rows, NULL, &ranking);
 }
 
+/* Smallest and largest key. */
+static void keys_extent(const uint8_t *keys, uint64_t units, uint32_t *low, uint32_t *high)
+{
+    uint32_t least = UINT32_MAX, most = 0;
+    for (uint64_t i = 0; i < units; i++) {
+        const uint32_t key = load_u32(keys + i * TILE_RECORD);
+        least = key < least ? key : least;
+        most = key > most ? key : most;
+    }
+    *low = least;
+    *high = most;
+}
+
 /*
  * The key that the wanted-th smallest has, wanted >= 1; *equal is how many of those with that very
- * key are among the wanted smallest, *others how many more there are. A radix selection, highest bits
- * first.
+ * key are among the wanted smallest, *others how many more there are. It is among the keys from low
+ * to high: these are counted in equal parts, so that keys that are alike fill many of them (counters
+ * that are counted up in turn do not wait for each other), until a part is one key.
  */
 static uint32_t key_select(const uint8_t *keys, uint64_t units, uint64_t wanted, uint64_t *equal,
                            uint64_t *others)
 {
-    static const unsigned shifts[] = {21, 10, 0}, digits[] = {11, 11, 10};
-    uint32_t key = 0, above = 0; /* the bits that are known */
-    for (int k = 0; k < 3; k++) {
-        uint32_t histogram[1 << 11] = {0};
-        const uint32_t mask = (1u << digits[k]) - 1;
+    enum { PART_BITS = 12 };
+    uint32_t low, high;
+    unsigned shift;
+    keys_extent(keys, units, &low, &high);
+    do {
+        uint32_t histogram[1 << PART_BITS] = {0}, part = 0;
+        const unsigned length = bit_length(high - low);
+        shift = length > PART_BITS ? length - PART_BITS : 0;
         for (uint64_t i = 0; i < units; i++) {
-            const uint32_t own = load_u32(keys + i * TILE_RECORD);
-            if ((own & above) == key)
-                histogram[own >> shifts[k] & mask]++;
+            const uint32_t above = load_u32(keys + i * TILE_RECORD) - low;
+            if (above <= high - low)
+                histogram[above >> shift]++;
         }
-        uint32_t digit = 0;
-        while (wanted > histogram[digit])
-            wanted -= histogram[digit++];
-        key |= digit << shifts[k];
-        above |= mask << shifts[k];
-        *others = histogram[digit] - wanted;
-    }
+        while (wanted > histogram[part])
+            wanted -= histogram[part++];
+        low += part << shift;
+        high = low + ((1u << shift) - 1);
+        *others = histogram[part] - wanted;
+    } while (shift > 0);
     *equal = wanted;
-    return key;
+    return low;
 }
 
 /* A set bit for every unit with the high width: not among the low ones with the smallest keys. */

@@ -16,18 +16,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define TAH TAH_CODEC_TAH
-#define UNI TAH_CODEC_UNIFORM
-#define X TAH_CODEC_TAHX
-#define TOKEN TAH_ALLOCATE_TOKEN
-#define TILE TAH_ALLOCATE_TILE
-#define RANGE TAH_ALLOCATE_RANGE
-#define PUB TAH_HADAMARD_PUBLISHED
-#define BEST TAH_HADAMARD_BEST
-#define OFF TAH_HADAMARD_OFF
-#define NEAR TAH_ROUND_NEAREST
-#define RANDOM TAH_ROUND_STOCHASTIC
-
 typedef struct setting {
     tah_codec_t codec;
     uint8_t high, low;
@@ -38,27 +26,33 @@ typedef struct setting {
     bool search;
 } setting_t;
 
+/* Published transform, and rounding to nearest, where nothing else is said. */
 static const setting_t settings[] = {
-    {UNI, 2, 0, 0, 0, 0, NEAR, false},
-    {UNI, 3, 0, 0, 0, 0, NEAR, false},
-    {UNI, 4, 0, 0, 0, 0, NEAR, true},
-    {UNI, 5, 0, 0, 0, 0, RANDOM, false},
-    {UNI, 6, 0, 0, 0, 0, NEAR, false},
-    {UNI, 7, 0, 0, 0, 0, NEAR, false},
-    {UNI, 8, 0, 0, 0, 0, NEAR, false},
-    {UNI, 8, 0, 0, 0, 0, RANDOM, false},
-    {TAH, 4, 3, 0.8f, TOKEN, PUB, NEAR, false},
-    {TAH, 4, 3, 0.8f, TILE, PUB, NEAR, false},
-    {TAH, 4, 3, 0.8f, RANGE, PUB, NEAR, false},
-    {TAH, 8, 2, 0.5f, RANGE, BEST, NEAR, false},
-    {TAH, 5, 4, 0.3f, TOKEN, BEST, NEAR, false},
-    {TAH, 7, 6, 0.1f, TILE, OFF, NEAR, false},
-    {TAH, 2, 2, 1, RANGE, PUB, NEAR, false},
-    {TAH, 4, 3, 0.8f, TOKEN, PUB, RANDOM, false},
-    {TAH, 4, 3, 0.8f, RANGE, PUB, NEAR, true},
-    {X, 0, 0, 3, 0, 0, 0, false},
-    {X, 0, 1, 4.3f, 0, 0, 0, false},
-    {X, 0, 0, 8, 0, 0, 0, false},
+    {TAH_CODEC_UNIFORM, .high = 2},
+    {TAH_CODEC_UNIFORM, .high = 3},
+    {TAH_CODEC_UNIFORM, .high = 4, .search = true},
+    {TAH_CODEC_UNIFORM, .high = 5, .rounding = TAH_ROUND_STOCHASTIC},
+    {TAH_CODEC_UNIFORM, .high = 6},
+    {TAH_CODEC_UNIFORM, .high = 7},
+    {TAH_CODEC_UNIFORM, .high = 8},
+    {TAH_CODEC_UNIFORM, .high = 8, .rounding = TAH_ROUND_STOCHASTIC},
+    {TAH_CODEC_TAH, .high = 4, .low = 3, .share = 0.8f, .allocate = TAH_ALLOCATE_TOKEN},
+    {TAH_CODEC_TAH, .high = 4, .low = 3, .share = 0.8f, .allocate = TAH_ALLOCATE_TILE},
+    {TAH_CODEC_TAH, .high = 4, .low = 3, .share = 0.8f, .allocate = TAH_ALLOCATE_RANGE},
+    {TAH_CODEC_TAH, .high = 8, .low = 2, .share = 0.5f, .allocate = TAH_ALLOCATE_RANGE,
+     .hadamard = TAH_HADAMARD_BEST},
+    {TAH_CODEC_TAH, .high = 5, .low = 4, .share = 0.3f, .allocate = TAH_ALLOCATE_TOKEN,
+     .hadamard = TAH_HADAMARD_BEST},
+    {TAH_CODEC_TAH, .high = 7, .low = 6, .share = 0.1f, .allocate = TAH_ALLOCATE_TILE,
+     .hadamard = TAH_HADAMARD_OFF},
+    {TAH_CODEC_TAH, .high = 2, .low = 2, .share = 1, .allocate = TAH_ALLOCATE_RANGE},
+    {TAH_CODEC_TAH, .high = 4, .low = 3, .share = 0.8f, .allocate = TAH_ALLOCATE_TOKEN,
+     .rounding = TAH_ROUND_STOCHASTIC},
+    {TAH_CODEC_TAH, .high = 4, .low = 3, .share = 0.8f, .allocate = TAH_ALLOCATE_RANGE,
+     .search = true},
+    {TAH_CODEC_TAHX, .share = 3},
+    {TAH_CODEC_TAHX, .low = 1, .share = 4.3f},
+    {TAH_CODEC_TAHX, .share = 8},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -67,7 +61,7 @@ static const struct shape {
     uint32_t count, channels;
 } shapes[] = {
     {0, 0}, {1, 0}, {15, 5}, {77, 0}, {1024, 0}, {2048, 128}, {1080, 120}, {1530, 255}, {1700, 17},
-    {1152, 36}, {1544, 772},
+    {1152, 36}, {1544, 772}, {1008, 112},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -170,7 +164,7 @@ static tah_params_t params_of(const setting_t *setting, tah_dtype_t dtype, unsig
     params.dtype = dtype;
     params.tile = (uint16_t)tile;
     params.channels = channels;
-    if (setting->codec == X) {
+    if (setting->codec == TAH_CODEC_TAHX) {
         params.rate = setting->share;
         params.min_bits = setting->low;
         return params;
