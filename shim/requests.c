@@ -15,6 +15,7 @@ atomic_int requests_entered, requests_inner, requests_freed;
 
 static pthread_mutex_t requests_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t requests_poll_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t requests_settle_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pending_t *requests_table;
 static pending_t *requests_abandoned;
 static unsigned long requests_changes; /* of the table, and of who owns what in it */
@@ -26,7 +27,7 @@ pending_t *pending_new(pending_kind_t kind)
     if (pending == NULL)
         return NULL;
     pending->kind = kind;
-    pending->active = kind != PENDING_PERSISTENT_SEND && kind != PENDING_PERSISTENT_RECV;
+    pending->active = !pending_is_persistent(pending);
     pending->request = pending->inner = MPI_REQUEST_NULL;
     return pending;
 }
@@ -93,6 +94,20 @@ static pending_t *requests_get(MPI_Request request)
     return pending;
 }
 
+/*
+ * Another entry by the same handle, or NULL. There are two while the thread whose request it was is
+ * still in the call that completed it; uthash promises no order of them.
+ */
+static pending_t *requests_next(const pending_t *pending)
+{
+    for (UT_hash_handle *hh = pending->hh.hh_next; hh != NULL; hh = hh->hh_next) {
+        pending_t *other = ELMT_FROM_HH(pending->hh.tbl, hh);
+        if (other->key == pending->key)
+            return other;
+    }
+    return NULL;
+}
+
 /* What a thread claimed last, for the next call with the same requests. */
 #define REQUESTS_REMEMBERED 64
 
@@ -115,8 +130,8 @@ static void requests_claim_each(const MPI_Request *handles, int count, pending_t
 {
     for (int i = 0; i < count; i++) {
         pending_t *pending = handles[i] == MPI_REQUEST_NULL ? NULL : requests_get(handles[i]);
-        if (pending != NULL && requests_is_claimed(pending, slot))
-            pending = NULL;
+        while (pending != NULL && requests_is_claimed(pending, slot))
+            pending = requests_next(pending);
         claims[i] = pending;
         if (pending == NULL)
             continue;
@@ -168,8 +183,11 @@ pending_t *requests_find(MPI_Request request)
 {
     if (request == MPI_REQUEST_NULL)
         return NULL;
+    const thread_slot_t *slot = thread_slot();
     shim_lock(&requests_mutex);
     pending_t *pending = requests_get(request);
+    while (pending != NULL && !pending_is_persistent(pending) && requests_is_claimed(pending, slot))
+        pending = requests_next(pending);
     shim_unlock(&requests_mutex);
     return pending;
 }
@@ -209,11 +227,13 @@ void requests_settle(pending_t *pending, MPI_Status *status)
     bool send = pending->kind == PENDING_SEND || pending->kind == PENDING_PERSISTENT_SEND;
     if (send || !pending->active)
         return;
+    shim_lock(&requests_settle_mutex); /* several threads may look at one request */
     if (!pending->settled) {
         pending->settled_error = requests_restore(pending, status);
         pending->settled_status = *status;
         pending->settled = true;
     }
+    shim_unlock(&requests_settle_mutex);
     requests_copy_status(status, &pending->settled_status);
 }
 
@@ -229,7 +249,7 @@ int requests_complete(pending_t *pending, MPI_Status *status, bool failed)
                pending->kind != PENDING_PERSISTENT_SEND) {
         error = requests_restore(pending, status);
     }
-    if (pending->kind != PENDING_PERSISTENT_SEND && pending->kind != PENDING_PERSISTENT_RECV) {
+    if (!pending_is_persistent(pending)) {
         requests_remove(pending);
         pending_free(pending);
         return error;

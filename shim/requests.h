@@ -64,6 +64,11 @@ extern atomic_int requests_entered; /* entries in the table */
 extern atomic_int requests_inner;   /* of them, persistent ones with an inner request */
 extern atomic_int requests_freed;   /* receives and sends that the program freed while active */
 
+static inline bool pending_is_persistent(const pending_t *pending)
+{
+    return pending->kind == PENDING_PERSISTENT_SEND || pending->kind == PENDING_PERSISTENT_RECV;
+}
+
 /* A blank entry, not yet in the table; NULL without memory. */
 pending_t *pending_new(pending_kind_t kind);
 
@@ -82,7 +87,11 @@ unsigned long requests_claim(const MPI_Request *handles, int count, pending_t **
 
 void requests_release(unsigned long outer);
 
-/* The entry of a handle, claimed or not: where no other thread may complete it meanwhile. */
+/*
+ * The entry of a handle, for a call that does not complete it; NULL if there is none. One that
+ * another thread has claimed is none, for the handle may be this thread's by now; but that of a
+ * persistent request is, for its handle stays.
+ */
 pending_t *requests_find(MPI_Request request);
 
 /*

@@ -32,7 +32,7 @@ int wrap_request_free(MPI_Request *request)
     if (LIKELY(pending == NULL))
         return next.MPI_Request_free(request);
     int rc = MPI_SUCCESS;
-    if (pending->kind == PENDING_PERSISTENT_SEND || pending->kind == PENDING_PERSISTENT_RECV) {
+    if (pending_is_persistent(pending)) {
         rc = wrap_free_persistent(pending, request);
     } else {
         requests_remove(pending);

@@ -12,6 +12,7 @@
 
 compare_policies="none lossless tah"
 compare_programs=$TAH_BUILD/tests/shim # where the programs are
+compare_preload=$TAH_LIB               # the library, and what else is preloaded with it
 
 # Notes of all ranks in the order of their names, exit code, standard output and error.
 compare_collect() {
@@ -31,8 +32,8 @@ compare_run() {
     set -- -- "$@"
     case $compare_with in
     plain) ;;
-    none) set -- "LD_PRELOAD=$TAH_LIB" "$@" ;;
-    *) set -- "LD_PRELOAD=$TAH_LIB" \
+    none) set -- "LD_PRELOAD=$compare_preload" "$@" ;;
+    *) set -- "LD_PRELOAD=$compare_preload" \
         "TAHMPI_POLICY=$TAH_SOURCE/tests/shim/policies/$compare_with.ini" "$@" ;;
     esac
     [ "$compare_with" = plain ] || set -- "TAHMPI_REPORT=$compare_folder/report.json" "$@"

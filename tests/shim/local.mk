@@ -5,12 +5,15 @@ TESTS += $(shim_scripts)
 EXTRA_DIST += $(shim_scripts) %D%/one.sh %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
-check_PROGRAMS += %D%/basetypes %D%/comms %D%/completion %D%/cost %D%/damaged %D%/dynamic \
+check_PROGRAMS += %D%/basetypes %D%/claims %D%/comms %D%/completion %D%/cost %D%/damaged %D%/dynamic \
 	%D%/finalize %D%/first %D%/forks %D%/freed %D%/habits %D%/loader \
 	%D%/modes %D%/multiple %D%/nobody %D%/order %D%/persistent %D%/probe %D%/profiled \
 	%D%/sendrecv %D%/truncate %D%/types
 tests_shim_basetypes_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_basetypes_LDADD = $(MT_LIBS)
+tests_shim_claims_SOURCES = %D%/claims.c %D%/holder.h
+tests_shim_claims_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_claims_LDADD = $(MT_LIBS) -ldl
 tests_shim_comms_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_comms_LDADD = $(MT_LIBS)
 tests_shim_completion_CPPFLAGS = $(MT_CPPFLAGS)
@@ -74,3 +77,9 @@ libdamager_la_SOURCES = %D%/damager.c %D%/damager.h
 libdamager_la_CPPFLAGS = $(MT_CPPFLAGS)
 libdamager_la_CFLAGS = $(PRELOADED_CFLAGS)
 libdamager_la_LDFLAGS = $(PRELOADED_LDFLAGS)
+
+check_LTLIBRARIES += libholder.la
+libholder_la_SOURCES = %D%/holder.c %D%/holder.h
+libholder_la_CPPFLAGS = $(MT_CPPFLAGS)
+libholder_la_CFLAGS = $(PRELOADED_CFLAGS)
+libholder_la_LDFLAGS = $(PRELOADED_LDFLAGS)
