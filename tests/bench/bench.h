@@ -92,9 +92,9 @@ bool contender_decode(const contender_t *contender, const tensor_t *tensor, cons
 
 /* Output: a table for people, or CSV lines with a head. */
 void print_csv_head(void);
-void print_csv(const tensor_t *tensor, const contender_t *contenders, const result_t *results,
-               size_t count);
-void print_table(const tensor_t *tensor, const contender_t *contenders, const result_t *results,
-                 size_t count);
+void print_csv(const tensor_t *tensor, bool cold, const contender_t *contenders,
+               const result_t *results, size_t count);
+void print_table(const tensor_t *tensor, bool cold, const contender_t *contenders,
+                 const result_t *results, size_t count);
 
 #endif

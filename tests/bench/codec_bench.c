@@ -14,6 +14,10 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #define MOST 256      /* codecs, contenders or tensors */
 #define BURST 3       /* runs of a contender in one turn: the first finds the caches cold */
 #define LEAST_TURNS 3 /* even of a slow contender */
@@ -27,7 +31,7 @@ typedef struct options {
     tensor_wish_t wish;
     long repeat;
     double seconds; /* after which a contender takes no further turns */
-    bool csv;
+    bool cold, csv;
 } options_t;
 
 static const char *const default_codecs[] = {
@@ -60,6 +64,8 @@ static const char help[] =
     "  --seed N                      of generated tensors (default: 1)\n"
     "  --repeat N                    turns of each contender, 3 runs each (default: 20)\n"
     "  --seconds S                   turns of a slow contender end after this (default: 2)\n"
+    "  --cold                        everything out of the caches before each run, as a program\n"
+    "                                often has it\n"
     "  --csv                         comma-separated values\n"
     "  --help\n"
     "\n"
@@ -166,7 +172,7 @@ static void options_complete(options_t *options)
 
 static void options_read(int argc, char **argv, options_t *options)
 {
-    enum { CODEC = 1, KERNEL, THREADS, SIZE, CHANNELS, DTYPE, SEED, REPEAT, SECONDS, CSV, HELP };
+    enum { CODEC = 1, KERNEL, THREADS, SIZE, CHANNELS, DTYPE, SEED, REPEAT, SECONDS, COLD, CSV, HELP };
     static const struct option known[] = {
         {"codec", required_argument, NULL, CODEC},
         {"kernel", required_argument, NULL, KERNEL},
@@ -177,6 +183,7 @@ static void options_read(int argc, char **argv, options_t *options)
         {"seed", required_argument, NULL, SEED},
         {"repeat", required_argument, NULL, REPEAT},
         {"seconds", required_argument, NULL, SECONDS},
+        {"cold", no_argument, NULL, COLD},
         {"csv", no_argument, NULL, CSV},
         {"help", no_argument, NULL, HELP},
         {0},
@@ -210,6 +217,12 @@ static void options_read(int argc, char **argv, options_t *options)
             break;
         case SECONDS:
             options->seconds = seconds_of(optarg);
+            break;
+        case COLD:
+#ifndef __SSE2__
+            die("--cold needs an x86 processor");
+#endif
+            options->cold = true;
             break;
         case CSV:
             options->csv = true;
@@ -267,15 +280,30 @@ static size_t contenders_list(const options_t *options, const tensor_t *tensor,
     return count;
 }
 
+/* Has all caches forget these bytes. */
+static void caches_forget(const void *data, size_t bytes)
+{
+#ifdef __SSE2__
+    for (size_t i = 0; i < bytes; i += 64)
+        _mm_clflush((const char *)data + i);
+    _mm_mfence();
+#endif
+}
+
 /* One turn of a contender: a burst of encodings, then one of decodings. */
-static void turn(const contender_t *contender, const tensor_t *tensor, uint8_t *out, size_t room,
-                 uint8_t *back, result_t *result)
+static void turn(const contender_t *contender, const tensor_t *tensor, bool cold, uint8_t *out,
+                 size_t room, uint8_t *back, result_t *result)
 {
     if (contender_has_kernels(contender))
         tah_kernel_select(contender->kernel);
     for (int i = 0; i < 2 * BURST && !result->fault[0]; i++) {
         const bool encode = i < BURST;
         double *const least = encode ? &result->encode : &result->decode;
+        if (cold) {
+            caches_forget(tensor->data, tensor->bytes);
+            caches_forget(out, room);
+            caches_forget(back, tensor->bytes);
+        }
         const double start = now();
         if (encode)
             contender_encode(contender, tensor, out, room, result);
@@ -310,13 +338,14 @@ static void measure(const options_t *options, const tensor_t *tensor)
                 continue;
             }
             const double start = now();
-            turn(&contenders[i], tensor, out, contender_room(&contenders[i], tensor), back, result);
+            turn(&contenders[i], tensor, options->cold, out,
+                 contender_room(&contenders[i], tensor), back, result);
             spent[i] += now() - start;
             if (repeat == 0 && !result->fault[0])
                 tensor_error(tensor, back, &result->absolute, &result->token);
         }
     }
-    (options->csv ? print_csv : print_table)(tensor, contenders, results, count);
+    (options->csv ? print_csv : print_table)(tensor, options->cold, contenders, results, count);
     free(out);
     free(back);
 }

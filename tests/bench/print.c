@@ -22,11 +22,16 @@ static double bits_a_value(const tensor_t *tensor, const result_t *result)
 void print_csv_head(void)
 {
     puts("tensor,dtype,tokens,channels,tensor_bytes,codec,kernel,threads,bytes,bits,encode_gbs,"
-         "encode_ratio,decode_gbs,decode_ratio,nmse_db,token_nmse_db,rotated,left_out");
+         "encode_ratio,decode_gbs,decode_ratio,nmse_db,token_nmse_db,rotated,left_out,caches");
 }
 
-void print_csv(const tensor_t *tensor, const contender_t *contenders, const result_t *results,
-               size_t count)
+static const char *caches(bool cold)
+{
+    return cold ? "cold" : "warm";
+}
+
+void print_csv(const tensor_t *tensor, bool cold, const contender_t *contenders,
+               const result_t *results, size_t count)
 {
     const double copy = memcpy_seconds(results);
     for (size_t i = 0; i < count; i++) {
@@ -35,24 +40,24 @@ void print_csv(const tensor_t *tensor, const contender_t *contenders, const resu
                tensor->count / tensor->channels, (unsigned)tensor->channels, tensor->bytes,
                contenders[i].spec, contenders[i].kernel, contenders[i].threads);
         if (result->fault[0]) {
-            printf(",,,,,,,,,%s\n", result->fault);
+            printf(",,,,,,,,,%s,%s\n", result->fault, caches(cold));
             continue;
         }
-        printf("%zu,%.6f,%.3f,%.4f,%.3f,%.4f,%.3f,%.3f,%.4f,\n", result->bytes,
+        printf("%zu,%.6f,%.3f,%.4f,%.3f,%.4f,%.3f,%.3f,%.4f,,%s\n", result->bytes,
                bits_a_value(tensor, result), gigabytes(tensor, result->encode),
                copy / result->encode, gigabytes(tensor, result->decode), copy / result->decode,
-               result->absolute, result->token, result->rotated);
+               result->absolute, result->token, result->rotated, caches(cold));
     }
 }
 
-void print_table(const tensor_t *tensor, const contender_t *contenders, const result_t *results,
-                 size_t count)
+void print_table(const tensor_t *tensor, bool cold, const contender_t *contenders,
+                 const result_t *results, size_t count)
 {
     const double copy = memcpy_seconds(results);
-    printf("%s: %s, %zu tokens x %u channels, %.3g MiB; GB/s and ratio to memcpy; NMSE in dB, "
+    printf("%s: %s, %zu tokens x %u channels, %.3g MiB, %s; GB/s and ratio to memcpy; NMSE in dB, "
            "absolute and relative to each token\n",
            tensor->name, tah_dtype_name(tensor->dtype), tensor->count / tensor->channels,
-           (unsigned)tensor->channels, (double)tensor->bytes / 0x1p20);
+           (unsigned)tensor->channels, (double)tensor->bytes / 0x1p20, caches(cold));
     printf("%-36s %-7s %7s %8s %6s %8s %6s %7s %8s %8s %8s\n", "codec", "kernel", "threads",
            "encode", "ratio", "decode", "ratio", "bits", "NMSE", "token", "rotated");
     for (size_t i = 0; i < count; i++) {
