@@ -14,6 +14,8 @@
  *   vi_dot16             sum of the products of both halves, signed
  *   vf_above, vi_above   x > y, integers signed
  *   vm_bits, vm_from     truth values as the bits of an integer, and the reverse
+ *   vf_larger            the larger of numbers without a sign, NaN above all others
+ *   vi_down_each         each shifted down by its own number of bits, 0 where it is 32 or more
  *   vf_choose            the first where the truth value holds, else the second
  *   vf_look_up           elements of a table of 8
  *   vi_store16           low halves;      vf_store_float16: rounded to nearest, halves to even

@@ -35,6 +35,8 @@ typedef vi vb; /* codes 0..31, 32..63 */
         return (vi){op(x.a, (int)n), op(x.b, (int)n)};                                             \
     }
 #define TAH_FLOOR(x) _mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+#define TAH_LARGER(x, y)                                                                           \
+    _mm256_castsi256_ps(_mm256_max_epi32(_mm256_castps_si256(x), _mm256_castps_si256(y)))
 #define TAH_ABOVE(x, y) _mm256_cmp_ps(x, y, _CMP_GT_OQ)
 #define TAH_ABOVE_INT(x, y) _mm256_castsi256_ps(_mm256_cmpgt_epi32(x, y))
 
@@ -44,6 +46,7 @@ TAH_TWO(vf, vf_mul, vf, _mm256_mul_ps)
 TAH_TWO(vf, vf_div, vf, _mm256_div_ps)
 TAH_TWO(vf, vf_min, vf, _mm256_min_ps)
 TAH_TWO(vf, vf_max, vf, _mm256_max_ps)
+TAH_TWO(vf, vf_larger, vf, TAH_LARGER)
 TAH_ONE(vf, vf_floor, vf, TAH_FLOOR)
 TAH_ONE(vi, vf_bits, vf, _mm256_castps_si256)
 TAH_ONE(vf, vi_bits, vi, _mm256_castsi256_ps)
@@ -57,6 +60,7 @@ TAH_TWO(vi, vi_xor, vi, _mm256_xor_si256)
 TAH_TWO(vi, vi_add16, vi, _mm256_add_epi16)
 TAH_TWO(vi, vi_sub16, vi, _mm256_sub_epi16)
 TAH_TWO(vi, vi_dot16, vi, _mm256_madd_epi16)
+TAH_TWO(vi, vi_down_each, vi, _mm256_srlv_epi32)
 TAH_TWO(vm, vf_above, vf, TAH_ABOVE)
 TAH_TWO(vm, vi_above, vi, TAH_ABOVE_INT)
 TAH_TWO(vm, vm_and, vm, _mm256_and_ps)
@@ -64,10 +68,10 @@ TAH_SHIFT(vi_up, _mm256_slli_epi32)
 TAH_SHIFT(vi_down, _mm256_srli_epi32)
 TAH_SHIFT(vi_down_signed, _mm256_srai_epi32)
 
-SIMD vf vf_load(const uint8_t *at)
+SIMD vf vf_load(const void *at)
 {
-    return (vf){_mm256_loadu_ps((const float *)(const void *)at),
-                _mm256_loadu_ps((const float *)(const void *)(at + 32))};
+    const float *const values = at;
+    return (vf){_mm256_loadu_ps(values), _mm256_loadu_ps(values + 8)};
 }
 
 SIMD vi vi_load(const void *at)
@@ -203,6 +207,7 @@ SIMD void vf_store_float64(uint8_t *at, vf x)
 TAH_MERGE(vf_min, _mm256_min_ps)
 TAH_MERGE(vf_max, _mm256_max_ps)
 TAH_MERGE(vf_add, _mm256_add_ps)
+TAH_MERGE(vf_larger, TAH_LARGER)
 
 SIMD float vf_least(vf x) { return vf_min_one(x); }
 SIMD float vf_most(vf x) { return vf_max_one(x); }

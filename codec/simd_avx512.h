@@ -31,6 +31,7 @@ SIMD vf vf_floor(vf x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | 
 SIMD vi vf_bits(vf x) { return _mm512_castps_si512(x); }
 SIMD vf vi_bits(vi x) { return _mm512_castsi512_ps(x); }
 SIMD vf vf_abs(vf x) { return vi_bits(_mm512_and_si512(vf_bits(x), vi_set1(0x7fffffff))); }
+SIMD vf vf_larger(vf x, vf y) { return vi_bits(_mm512_max_epi32(vf_bits(x), vf_bits(y))); }
 SIMD vi vf_nearest(vf x) { return _mm512_cvtps_epi32(x); }
 SIMD vf vf_of(vi x) { return _mm512_cvtepi32_ps(x); }
 SIMD vi vi_add(vi x, vi y) { return _mm512_add_epi32(x, y); }
@@ -44,6 +45,7 @@ SIMD vi vi_down_signed(vi x, unsigned n) { return _mm512_srai_epi32(x, n); }
 SIMD vi vi_add16(vi x, vi y) { return _mm512_add_epi16(x, y); }
 SIMD vi vi_sub16(vi x, vi y) { return _mm512_sub_epi16(x, y); }
 SIMD vi vi_dot16(vi x, vi y) { return _mm512_madd_epi16(x, y); }
+SIMD vi vi_down_each(vi x, vi n) { return _mm512_srlv_epi32(x, n); }
 SIMD vm vf_above(vf x, vf y) { return _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ); }
 SIMD vm vi_above(vi x, vi y) { return _mm512_cmpgt_epi32_mask(x, y); }
 SIMD vm vm_from(unsigned bits) { return (vm)bits; }
@@ -116,6 +118,7 @@ SIMD void vf_store_float64(uint8_t *at, vf x)
 TAH_MERGE(vf_min, x, y)
 TAH_MERGE(vf_max, x, y)
 TAH_MERGE(vf_add, x, y)
+TAH_MERGE(vf_larger, x, y)
 
 SIMD float vf_least(vf x) { return _mm512_reduce_min_ps(x); }
 SIMD float vf_most(vf x) { return _mm512_reduce_max_ps(x); }

@@ -56,8 +56,10 @@ void tahx_shape_write(const tahx_shape_t *shape, frame_header_t *header);
  */
 typedef struct tahx_widths {
     uint8_t above[256];     /* by the lowest bits of a tile's number: whether its rank is */
-    uint8_t width[2][256];  /* below and above */
-    uint8_t tried[2][256];  /* scales with the same width: bit i for that of byte - 1 + i */
+    uint8_t width[2][256];  /* below and above; 0 for kinds */
+    uint8_t tried[2][256];  /* scales that are tried: bit i for that of byte - 1 + i */
+    float inverse[256];     /* what values are multiplied by for 2^-14 of the first of these */
+    float level[256];       /* what levels are multiplied by */
 } tahx_widths_t;
 void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths);
 
@@ -87,20 +89,6 @@ static inline unsigned tahx_scale_mantissa(unsigned byte)
     return 16 + byte % 16;
 }
 
-/* What a value is multiplied by to be in units of 2^-14 of a scale; rounded once. */
-static inline float tahx_scale_inverse(const tahx_shape_t *shape, unsigned byte)
-{
-    const int exponent = (int)(byte / 16) + shape->tile_exponent;
-    return tahx_steps[byte % 16].inverse * float_power(-exponent);
-}
-
-/* What a level is multiplied by. */
-static inline float tahx_scale_level(const tahx_shape_t *shape, unsigned byte)
-{
-    return (float)tahx_scale_mantissa(byte) *
-           float_power((int)(byte / 16) + shape->tile_exponent - TAHX_LEVEL_BITS);
-}
-
 /* The scale of a channel from its 6 bits: eighths of an octave, 4 significant bits. */
 static inline unsigned tahx_channel_scale(unsigned field)
 {
@@ -110,17 +98,15 @@ static inline unsigned tahx_channel_scale(unsigned field)
 /* The cell of a magnitude, in units of 2^-14 of the tile's scale, at a width of 1..8. */
 static inline unsigned tahx_cell(const tahx_book_t *book, uint32_t magnitude, unsigned width)
 {
-    const tahx_compander_t *lines = &book->compander[width >= TAHX_WIDE];
+    const uint32_t last = (1u << TAHX_LEVEL_BITS) - 1;
+    if (width <= TAHX_EDGED) {
+        const uint32_t v = magnitude < last ? magnitude : last;
+        return (uint16_t)(v + book->lift[width - 1][v >> TAHX_BIN_BITS]) >> TAHX_BIN_BITS;
+    }
     const uint32_t u = 2 * magnitude;
-    const uint32_t one = u * lines->first >> 16, two = (u * lines->second >> 16) + lines->start;
-    const uint32_t least = one < two ? one : two, last = (1u << TAHX_LEVEL_BITS) - 1;
-    const uint32_t place = least < last ? least : last;
-    const unsigned shift = TAHX_LEVEL_BITS + 1 - width;
-    if (width > TAHX_EDGED)
-        return place >> shift;
-    /* Taken back, it is the right cell or the one below. */
-    const unsigned cell = (place > lines->back ? place - lines->back : 0) >> shift;
-    return cell + (magnitude >= book->edge[(1u << (width - 1)) - 1 + cell]);
+    const uint32_t one = u * book->first >> 16, two = (u * book->second >> 16) + book->start;
+    const uint32_t least = one < two ? one : two;
+    return (least < last ? least : last) >> (TAHX_LEVEL_BITS + 1 - width);
 }
 
 /*
@@ -199,6 +185,12 @@ typedef struct tahx_kernel {
      */
     void (*sum)(tah_dtype_t dtype, const uint8_t *src, unsigned n, float unit, const float *about,
                 float *sum);
+
+    /*
+     * *peak: the largest finite magnitude's pattern. Returns the sum of the squares of all finite
+     * normal magnitudes' 24-bit significands, shifted so that that of the peak has 12 bits, cut off.
+     */
+    uint64_t (*squares)(tah_dtype_t dtype, const uint8_t *src, uint64_t n, uint32_t *peak);
 
     /*
      * Encodes a run: bytes are the tile bytes, of which scales may become neighbouring ones of the

@@ -14,6 +14,8 @@
 #define BLOCK 32
 #define VECTORS 4 /* of floats in a block */
 
+size_t tahx_avx2_encode(const tahx_run_t *run, const uint8_t *src, uint8_t *bytes, uint8_t *out,
+                        size_t room);
 size_t tahx_avx2_decode(const tahx_run_t *run, const uint8_t *bytes, const uint8_t *in, size_t room,
                         uint8_t *dst);
 

@@ -108,7 +108,7 @@ INLINE bool tile_load(const tahx_run_t *run, unsigned byte, const uint8_t *in, u
                       unsigned at, unsigned n, const __m256 table[2], uint8_t *dst,
                       tah_dtype_t dtype, unsigned element)
 {
-    const __m256 scale = _mm256_set1_ps(tahx_scale_level(run->shape, byte));
+    const __m256 scale = _mm256_set1_ps(run->widths->level[byte]);
     const __m256 unit = _mm256_set1_ps(float_power(run->exponent));
     for (unsigned first = 0; first < n; first += BLOCK) {
         uint32_t planes[TAHX_WIDTH_MAX];

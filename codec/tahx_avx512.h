@@ -30,28 +30,4 @@ INLINE __mmask16 lanes_of(unsigned at, unsigned n)
     return n >= at + LANES ? 0xffff : n > at ? (__mmask16)((1u << (n - at)) - 1) : 0;
 }
 
-/* Elements as floats, those without a bit in mask as 0. */
-INLINE __m512 load_elements(tah_dtype_t dtype, const uint8_t *src, __mmask16 mask)
-{
-    if (dtype == TAH_FLOAT32)
-        return _mm512_maskz_loadu_ps(mask, src);
-    const __m256i half = _mm256_maskz_loadu_epi16(mask, src);
-    if (dtype == TAH_BFLOAT16)
-        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
-    return _mm512_cvtph_ps(half);
-}
-
-/* A vector of coded values: elements from number at of a run on. */
-INLINE __m512 load_coded(const tahx_run_t *run, tah_dtype_t dtype, bool scaled, __m512 unit,
-                         const uint8_t *src, unsigned at, __mmask16 mask)
-{
-    __m512 x = load_elements(dtype, src, mask);
-    if (scaled)
-        x = _mm512_mul_ps(x, unit);
-    if (run->inverse)
-        x = _mm512_sub_ps(_mm512_mul_ps(x, _mm512_maskz_loadu_ps(mask, run->inverse + at)),
-                          _mm512_maskz_loadu_ps(mask, run->offset + at));
-    return x;
-}
-
 #endif

@@ -101,7 +101,7 @@ INLINE bool tile_load(const tahx_run_t *run, __m512 unit, const levels_t *levels
                       const uint8_t *in, unsigned width, unsigned at, unsigned n, uint8_t *dst,
                       tah_dtype_t dtype, unsigned element)
 {
-    const __m512 scale = _mm512_set1_ps(tahx_scale_level(run->shape, byte));
+    const __m512 scale = _mm512_set1_ps(run->widths->level[byte]);
     for (unsigned first = 0; first < n; first += BLOCK, in += BLOCK / 8 * width) {
         const unsigned count = n - first < BLOCK ? n - first : BLOCK;
         __m512i codes;

@@ -67,33 +67,13 @@ static bool shape_start(const tah_params_t *params, uint64_t count, tahx_shape_t
  */
 static uint8_t row_exponent(tah_dtype_t dtype, const uint8_t *src, uint64_t n)
 {
-    const size_t element = tah_dtype_bytes(dtype);
-    float values[TILE_MAX];
-    uint32_t bits[TILE_MAX], peak = 0;
-    unsigned __int128 sum = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint64_t at = 0; at < n; at += TILE_MAX) {
-            const unsigned count = n - at < TILE_MAX ? (unsigned)(n - at) : TILE_MAX;
-            convert_finite(dtype, src + at * element, count, values);
-            memcpy(bits, values, count * sizeof *bits);
-            for (unsigned i = 0; i < count; i++) {
-                const uint32_t magnitude = bits[i] & 0x7fffffff;
-                const unsigned down = 12 + (peak >> 23) - (magnitude >> 23);
-                if (pass == 0)
-                    peak = magnitude > peak ? magnitude : peak;
-                else if (magnitude >= FLOAT_NORMAL_BITS && down < 24) {
-                    const uint64_t a = ((magnitude & 0x7fffff) | 0x800000) >> down;
-                    sum += a * a;
-                }
-            }
-        }
-    }
+    uint32_t peak;
+    const unsigned __int128 sum = kernel_get()->tahx->squares(dtype, src, n, &peak);
     if (sum == 0)
         return 0;
     /* Mean of squares in units of 2^-16 of that of a: a has 12 bits where it is the peak. */
-    const unsigned __int128 mean = (sum << 16) / n;
-    const int length = mean >> 64 ? 128 : (int)bit_length((uint64_t)mean);
-    const int exponent = (length - 17) / 2 + (int)(peak >> 23) - 127 - 11;
+    const uint64_t mean = (uint64_t)((sum << 16) / n);
+    const int exponent = ((int)bit_length(mean) - 17) / 2 + (int)(peak >> 23) - 127 - 11;
     return (uint8_t)(exponent < -TAHX_SHIFT  ? 0
                      : exponent > TAHX_SHIFT ? 2 * TAHX_SHIFT
                                              : exponent + TAHX_SHIFT);

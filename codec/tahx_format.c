@@ -78,23 +78,41 @@ void tahx_shape_write(const tahx_shape_t *shape, frame_header_t *header)
     params[10] = (uint8_t)shape->mean_exponent;
 }
 
-/* The bytes from first to last, none if last is below, have this width. */
+/*
+ * The bytes from first to last, none if last is below, have this width. Of those without a search
+ * the scale that is not below the largest magnitude is the only one tried.
+ */
 static void widths_fill(uint8_t *widths, uint8_t *tried, int first, int last, unsigned width)
 {
+    const bool search = width > 0 && width <= TAHX_EDGED;
     if (last < first)
         return;
     memset(widths + first, (int)width, (size_t)(last - first + 1));
-    memset(tried + first, (1 << TAHX_STEPS) - 1, (size_t)(last - first + 1));
+    memset(tried + first, search ? (1 << TAHX_STEPS) - 1 : 2, (size_t)(last - first + 1));
     tried[first] &= (uint8_t)~1u;
     tried[last] &= 3;
     if (last > first)
         tried[last - 1] &= 7;
 }
 
+/* Powers of two times few bits: exact, but for the inverses, which are rounded once. */
+static void widths_scale(const tahx_shape_t *shape, tahx_widths_t *widths)
+{
+    for (unsigned byte = 0; byte < 256; byte++) {
+        const unsigned before = (byte - 1) % 256;
+        const int exponent = (int)(byte / 16) + shape->tile_exponent;
+        widths->level[byte] =
+            (float)tahx_scale_mantissa(byte) * float_power(exponent - TAHX_LEVEL_BITS);
+        widths->inverse[byte] = tahx_steps[byte % 16].inverse *
+                                float_power(-(int)(before / 16) - shape->tile_exponent);
+    }
+}
+
 void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths)
 {
     const int threshold = shape->threshold >> 8;
     memset(widths, 0, sizeof *widths);
+    widths_scale(shape, widths);
     for (unsigned tile = 0; tile < 256; tile++)
         widths->above[tile] = tahx_rank(tile) >= (unsigned)(shape->threshold & 255);
     for (int above = 0; above < 2; above++) {

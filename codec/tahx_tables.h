@@ -6,20 +6,17 @@
 
 #define TAHX_WIDTH_MAX 8
 #define TAHX_EDGED 5       /* widest codes of which the cells have edges of their own */
+#define TAHX_BINS 32       /* of magnitudes up to the scale; in none are two of a width's edges */
+#define TAHX_BIN_BITS 9    /* of a magnitude within its bin */
 #define TAHX_PLACES 64     /* of a magnitude in the search for a scale, 60 of them up to it */
 #define TAHX_STEPS 4       /* scales tried: from the one before that of the largest magnitude on */
-#define TAHX_WIDE 5        /* narrowest codes with the second compander */
 #define TAHX_LEVEL_BITS 14 /* a level of 2^14 would be the scale of the tile */
 
-/* Two lines, of which the lesser counts: where a magnitude lies among the cells. See tahx_cell. */
-typedef struct tahx_compander {
-    uint16_t first, second, start, back;
-} tahx_compander_t;
-
 typedef struct tahx_book {
-    tahx_compander_t compander[2]; /* of widths below TAHX_WIDE, of others */
-    /* The upper edges of the cells of widths 1 to TAHX_EDGED, in the order of levels. */
-    uint16_t edge[(1 << TAHX_EDGED) - 1];
+    /* Two lines, of which the lesser counts: where a magnitude lies among the cells of wide codes. */
+    uint16_t first, second, start;
+    /* By width and bin, what is added to magnitudes so that the bits above a bin's are their cell. */
+    uint16_t lift[TAHX_EDGED][TAHX_BINS];
     /* Squared errors by width and place, the largest of each width as 255. */
     uint8_t square[TAHX_EDGED][TAHX_PLACES];
     /* Entry b: how many sixteenths of an octave above the tiles of the least scale that get a
@@ -31,9 +28,9 @@ typedef struct tahx_book {
     uint16_t level[(1 << TAHX_WIDTH_MAX) - 1];
 } tahx_book_t;
 
-/* The scales that are tried for a tile, by the mantissa of the first of them. */
+/* The scales that are tried for a tile, by the lowest bits of its byte: from the one before on. */
 typedef struct tahx_steps {
-    float inverse;               /* 2^14 / mantissa */
+    float inverse;               /* 2^14 / mantissa of the first */
     uint16_t ratio[TAHX_STEPS];  /* the first to each, of 2^16 */
     uint16_t place[TAHX_STEPS];  /* the same from units of 2^-14 to places */
     float square[TAHX_STEPS];    /* of each, in units of a sixteenth of the first's octave */

@@ -64,6 +64,31 @@ static void scalar_sum(tah_dtype_t dtype, const uint8_t *src, unsigned n, float 
     }
 }
 
+static uint64_t scalar_squares(tah_dtype_t dtype, const uint8_t *src, uint64_t n, uint32_t *peak)
+{
+    const size_t element = tah_dtype_bytes(dtype);
+    float values[TILE_MAX];
+    uint64_t sum = 0;
+    *peak = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint64_t at = 0; at < n; at += TILE_MAX) {
+            const unsigned count = n - at < TILE_MAX ? (unsigned)(n - at) : TILE_MAX;
+            convert_finite(dtype, src + at * element, count, values);
+            for (unsigned i = 0; i < count; i++) {
+                const uint32_t magnitude = float_bits(values[i]) & 0x7fffffff;
+                const unsigned down = 12 + (*peak >> 23) - (magnitude >> 23);
+                if (pass == 0)
+                    *peak = magnitude > *peak ? magnitude : *peak;
+                else if (magnitude >= FLOAT_NORMAL_BITS && down < 24) {
+                    const uint64_t a = ((magnitude & 0x7fffff) | 0x800000) >> down;
+                    sum += a * a;
+                }
+            }
+        }
+    }
+    return sum;
+}
+
 /*
  * Values in units of 2^-14 of the scale before that of a byte, cut off: at most a sixteenth above
  * 2^14.
@@ -71,7 +96,7 @@ static void scalar_sum(tah_dtype_t dtype, const uint8_t *src, unsigned n, float 
 static void tile_fix(const tahx_run_t *run, const float *coded, unsigned n, unsigned byte,
                      int16_t *fixed)
 {
-    const float inverse = tahx_scale_inverse(run->shape, byte - 1);
+    const float inverse = run->widths->inverse[byte];
     for (unsigned i = 0; i < n; i++)
         fixed[i] = (int16_t)(coded[i] * inverse);
 }
@@ -80,7 +105,7 @@ static void tile_fix(const tahx_run_t *run, const float *coded, unsigned n, unsi
 static unsigned tile_search(const tahx_run_t *run, const int16_t *fixed, unsigned at, unsigned n,
                             unsigned byte, unsigned tried, unsigned width)
 {
-    const tahx_steps_t *steps = &tahx_steps[(byte - 1) % 16];
+    const tahx_steps_t *steps = &tahx_steps[byte % 16];
     unsigned best = 1;
     float least = INFINITY;
     if (width > TAHX_EDGED)
@@ -122,7 +147,7 @@ size_t tahx_tile_encode(const tahx_run_t *run, const uint8_t *src, unsigned at, 
     tile_fix(run, coded, n, *byte, fixed);
     const unsigned step =
         tile_search(run, fixed, at, n, *byte, tahx_tried(run->widths, *byte, number), width);
-    const uint32_t ratio = tahx_steps[(*byte - 1u) % 16].ratio[step];
+    const uint32_t ratio = tahx_steps[*byte % 16].ratio[step];
     for (unsigned i = 0; i < n; i++)
         codes[i] =
             (uint8_t)(tahx_cell(shape->book, (uint32_t)abs(fixed[i]) * ratio >> 16, width) |
@@ -162,7 +187,7 @@ size_t tahx_tile_decode(const tahx_run_t *run, uint8_t byte, const uint8_t *in, 
     if (room < bytes || !tile_codes_unpack(in, n, width, codes))
         return SIZE_MAX;
     /* Level, scale and the scale of the channel have 14, 5 and 4 bits: the product is exact. */
-    const float scale = tahx_scale_level(shape, byte);
+    const float scale = run->widths->level[byte];
     for (unsigned i = 0; i < n; i++) {
         const unsigned sign = width ? codes[i] >> (width - 1) : 0;
         float value = 0;
@@ -193,6 +218,7 @@ static size_t scalar_decode(const tahx_run_t *run, const uint8_t *bytes, const u
 const tahx_kernel_t tahx_kernel_scalar = {
     .peaks = scalar_peaks,
     .sum = scalar_sum,
+    .squares = scalar_squares,
     .encode = scalar_encode,
     .decode = scalar_decode,
 };

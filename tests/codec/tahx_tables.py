@@ -17,15 +17,16 @@ STEPS = 200      # quantiles of the largest magnitude
 LEVEL = 1 << 14  # unit of a level: the scale
 BITS = 8
 WIDE, SPREAD = 5, 0.3
-EDGED = 5        # most bits of codes with edges of their own
+EDGED = 5        # most bits of codes with edges of their own, found by
+BINS = 32        # the highest bits of a magnitude: in none of these are two edges
 SEARCH = 64      # places of a magnitude in the search for a scale, whose
 SCALE = 60       # scale it is that place; magnitudes may be a sixteenth above it
 STEPS_TRIED = 4  # scales: from the next smaller one on
 
-# Name, tile size, companders of narrow and wide codes: slopes of two lines (of 2^16), the start of
-# the second, and how far back to take it to find the cell or the one below where there are edges.
-BOOKS = (('small', 32, (36372, 25033, 3261, LEVEL >> 4), (41792, 25067, 3823, LEVEL >> 5)),
-         ('large', 64, (38794, 27133, 3045, LEVEL >> 4), (45151, 23980, 4486, LEVEL >> 5)))
+# Name, tile size, companders of narrow codes (where the search for their edges starts) and of wide
+# ones: slopes of two lines (of 2^16) and the start of the second.
+BOOKS = (('small', 32, (36372, 25033, 3261), (41792, 25067, 3823)),
+         ('large', 64, (38794, 27133, 3045), (45151, 23980, 4486)))
 
 
 class Values:
@@ -68,7 +69,7 @@ def density(n, spread):
     return p
 
 
-def compand(u, first, second, start, _):
+def compand(u, first, second, start):
     return min(u * first >> 16, (u * second >> 16) + start, LEVEL - 1)
 
 
@@ -113,13 +114,17 @@ def starts_best(sums, starts):
     return starts
 
 
-def edges_of(level, lines, bits):
-    """Upper edges of cells; asserts that the compander taken back is there or one cell below."""
-    edges = [(a + b + 1) // 2 for a, b in zip(level, level[1:])] + [2 * LEVEL - 1]
-    cells = [max(compand(u, *lines) - lines[3], 0) >> (15 - bits) for u in range(UNITS)]
-    for u, cell in enumerate(cells):
-        assert 0 <= bisect.bisect_right(edges, u >> 1) - cell <= 1, (bits, u)
-    return edges
+def lifts_of(level):
+    """What is added to the magnitudes of each bin so that their quotient by its size is the cell."""
+    edges = [(a + b + 1) // 2 for a, b in zip(level, level[1:])]
+    size, lifts = LEVEL // BINS, []
+    for first in range(0, LEVEL, size):
+        cell = bisect.bisect_right(edges, first)
+        edge = edges[cell] if cell < len(edges) and edges[cell] < first + size else first + size
+        lifts.append((size * (cell + 1) - edge) % (1 << 16))
+    for v in range(LEVEL):
+        assert (v + lifts[v // size]) % (1 << 16) // size == bisect.bisect_right(edges, v)
+    return lifts
 
 
 def squares_of(level):
@@ -142,7 +147,7 @@ def steps_of(mantissa):
 
 def tables(n, narrow, wide):
     gaussian, uneven = Sums(density(n, 0)), Sums(density(n, SPREAD))
-    levels, edges, squares, errors = [], [], [], [gaussian.square]
+    levels, lifts, squares, errors = [], [], [], [gaussian.square]
     for bits in range(1, BITS + 1):
         sums, lines = (uneven, wide) if bits >= WIDE else (gaussian, narrow)
         starts = starts_companded(lines, bits)
@@ -152,11 +157,11 @@ def tables(n, narrow, wide):
         levels.append([round(c * LEVEL) for c in centroids])
         errors.append(gaussian.error(starts, centroids))
         if bits <= EDGED:
-            edges.append(edges_of(levels[-1], lines, bits))
+            lifts.append(lifts_of(levels[-1]))
             squares.append(squares_of(levels[-1]))
     gains = [a - b for a, b in zip(errors, errors[1:])]
     thresholds = [round(-8 * math.log2(gain / gains[0])) for gain in gains]
-    return levels, edges, squares, thresholds, [round(error * (1 << 32)) for error in errors]
+    return levels, lifts, squares, thresholds, [round(error * (1 << 32)) for error in errors]
 
 
 def wrapped(numbers):
@@ -183,18 +188,19 @@ def main():
     print('/* Written by tests/codec/tahx_tables.py. */')
     print('/* clang-format off */')
     print('#include "codec/tahx_tables.h"\n')
-    for name, n, *companders in BOOKS:
-        levels, edges, squares, thresholds, errors = tables(n, *companders)
+    for name, n, narrow, wide in BOOKS:
+        levels, lifts, squares, thresholds, errors = tables(n, narrow, wide)
         print('const tahx_book_t tahx_book_%s = {' % name)
-        print('    .compander = {%s},' % ', '.join('{%d, %d, %d, %d}' % c for c in companders))
+        print('    .first = %d, .second = %d, .start = %d,' % wide)
         print('    .threshold = {%s},' % ', '.join(map(str, thresholds)))
         print('    .error = {%s},' % ', '.join(map(str, errors)))
-        print_rows('edge', edges)
+        print_rows('lift', lifts, '{', '},')
         print_rows('square', squares, '{', '},')
         print_rows('level', levels)
         print('};\n')
     print('const tahx_steps_t tahx_steps[16] = {')
-    for mantissa in range(16):
+    for byte in range(16):  # the first scale is the one before its
+        mantissa = (byte - 1) % 16
         print('    {16384.0f / %d, %s},' % (16 + mantissa, ', '.join(
             '{%s}' % ', '.join(map(str, row)) for row in steps_of(mantissa))))
     print('};')
