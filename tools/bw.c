@@ -190,42 +190,6 @@ static const char *write_policy(bw_t *bw)
     return written ? path : NULL;
 }
 
-/* Takes one line of the ranks' output; others are ignored. */
-static void take_line(bw_t *bw, const char *line)
-{
-    char way[8], mode[8];
-    bw_time_t time;
-    uint64_t bytes, messages;
-    bw_direction_t *direction;
-    bw_row_t *row;
-
-    if (sscanf(line, "%7s %7s %" SCNu64 " %" SCNu64 " %lf %lf", way, mode, &bytes, &messages,
-               &time.plain, &time.encoded) != 6)
-        return;
-    direction = &bw->directions[strcmp(way, "up") == 0];
-    row = &direction->rows[direction->row_count];
-    if (direction->row_count && row[-1].bytes == bytes)
-        row--;
-    else if (direction->row_count++ == BW_SIZES_MOST)
-        return;
-    row->bytes = bytes;
-    row->messages += messages;
-    *(strcmp(mode, "one") == 0 ? &row->one : &row->stream) = time;
-}
-
-static void read_output(bw_t *bw, const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char *line = NULL;
-    size_t room = 0;
-
-    while (file && getline(&line, &room, file) > 0)
-        take_line(bw, line);
-    free(line);
-    if (file)
-        fclose(file);
-}
-
 /* The length of the frame that the ranks' tensor of that size makes; bytes itself: it goes raw. */
 static uint64_t frame_bytes(const bw_t *bw, int up, uint64_t bytes, const float *values)
 {
@@ -312,16 +276,18 @@ static void complain(const job_result_t *result)
 
 static bool run(bw_t *bw, const char *policy)
 {
-    job_t job = {.link = bw->link, .policy = policy};
+    bool terminal = isatty(STDERR_FILENO);
+    job_t job = {.link = bw->link, .policy = policy, .watch = terminal ? bw_show_progress : NULL};
     job_result_t result;
     run_report_t *report = NULL;
     bool good;
 
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "measuring ...\r");
-    if (!job_run(&bw->setup, &job, &result))
+    good = job_run(&bw->setup, &job, &result);
+    if (terminal)
+        fputs("\r\033[K", stderr);
+    if (!good)
         return false;
-    read_output(bw, result.output);
+    bw_read(bw, result.output);
     good = result.status == 0 && !job_interrupted();
     if (job_interrupted())
         fprintf(stderr, "tahmpi bw: interrupted: what follows is what there is so far\n");

@@ -42,6 +42,12 @@ typedef struct bw {
     bw_direction_t directions[2]; /* down, up */
 } bw_t;
 
+/* Takes what the ranks have printed into that file; lines that are not theirs are passed over. */
+void bw_read(bw_t *bw, const char *path);
+
+/* Shows the latest of their lines on a terminal. */
+void bw_show_progress(const char *path);
+
 /* Prints what is there, also of a sweep that was cut short. */
 void bw_print(const bw_t *bw);
 

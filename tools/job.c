@@ -17,6 +17,7 @@
 #include "tools/tahmpi.h"
 
 #define JOB_WORDS_MOST 256
+#define JOB_WATCH_SECONDS 0.5
 
 static char job_folder[64];
 static volatile sig_atomic_t job_signal; /* the signal that came, or 0 */
@@ -219,11 +220,12 @@ static double job_clock(void)
  * Waits for the job; ends it when its time is up or a signal has come. It is asked once, however
  * often we are: at a second signal mpiexec would go without clearing up behind it.
  */
-static void job_wait(pid_t child, double start, unsigned timeout, job_result_t *result)
+static void job_wait(const job_t *job, pid_t child, double start, unsigned timeout,
+                     job_result_t *result)
 {
     struct rusage usage;
     int status;
-    double asked = 0;
+    double asked = 0, watched = start;
     for (;;) {
         pid_t got = wait4(child, &status, WNOHANG, &usage);
         if (got == child)
@@ -236,6 +238,10 @@ static void job_wait(pid_t child, double start, unsigned timeout, job_result_t *
         }
         if (asked > 0 && now - asked > 10)
             kill(-child, SIGKILL);
+        if (job->watch != NULL && now - watched > JOB_WATCH_SECONDS) {
+            watched = now;
+            job->watch(result->output);
+        }
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
     result->seconds = job_clock() - start;
@@ -272,7 +278,7 @@ bool job_run(const job_setup_t *setup, const job_t *job, job_result_t *result)
     close(output);
     if (child > 0) {
         setpgid(child, child);
-        job_wait(child, start, setup->timeout, result);
+        job_wait(job, child, start, setup->timeout, result);
     } else {
         fprintf(stderr, "tahmpi: no new process: %s\n", strerror(errno));
     }

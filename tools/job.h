@@ -22,6 +22,8 @@ typedef struct job_setup {
 typedef struct job {
     const char *link;   /* rate as slownet takes it; NULL: this machine's own network */
     const char *policy; /* path; NULL: plain, without the library */
+    void (*watch)(const char *output); /* called now and then with the file of the job's output; or
+                                          NULL */
 } job_t;
 
 /* What came of a job. */
