@@ -73,6 +73,63 @@ bool batch_open(batch_t *batch, int count, MPI_Request *requests, MPI_Status *st
 }
 
 /*
+ * In MPICH a look at a request raises the request's error, which the call that completes it raises
+ * again: only a handler of the program's own can tell.
+ */
+static bool batch_may_look(void)
+{
+#ifdef OPEN_MPI
+    return true;
+#else
+    MPI_Errhandler handler;
+    if (pmpi.Comm_get_errhandler(MPI_COMM_WORLD, &handler) != MPI_SUCCESS)
+        return false;
+    bool predefined = handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_RETURN;
+    pmpi.Errhandler_free(&handler);
+    return predefined;
+#endif
+}
+
+static pending_t *batch_pending(const batch_t *batch, int i)
+{
+    return batch->swapped ? batch->claims[i] : requests_find(batch->handles[i]);
+}
+
+/* The numbers of the first receives that may have to be decoded; returns how many. */
+static int batch_receives(const batch_t *batch, int *numbers)
+{
+    int found = 0;
+    for (int i = 0; i < batch->count && found < BATCH_INLINE; i++) {
+        pending_t *pending = batch_pending(batch, i);
+        if (pending != NULL && requests_decodes(pending))
+            numbers[found++] = i;
+    }
+    return found;
+}
+
+void batch_decode_early(batch_t *batch)
+{
+    int numbers[BATCH_INLINE];
+    int left = batch->count > 1 ? batch_receives(batch, numbers) : 0;
+    if (left == 0 || !batch_may_look())
+        return;
+    while (left > 0) {
+        int still = 0;
+        for (int k = 0; k < left; k++) {
+            MPI_Status status;
+            int i = numbers[k], done = 0;
+            if (pmpi.Request_get_status(batch->requests[i], &done, &status) != MPI_SUCCESS)
+                return;
+            if (done)
+                requests_settle(batch_pending(batch, i), &status);
+            else
+                numbers[still++] = i;
+        }
+        left = still;
+    }
+}
+
+/*
  * After an error: Open MPI frees a persistent request too, and leaves MPI_REQUEST_NULL. Where the
  * error is ours, or MPI's in an inner request, that is left to be done.
  */
@@ -88,15 +145,12 @@ static void batch_failed_persistent(MPI_Request *request, pending_t *pending)
 
 int batch_completed(batch_t *batch, int i, MPI_Status *status, bool failed)
 {
-    pending_t *pending;
+    pending_t *pending = batch_pending(batch, i);
     if (batch->swapped) {
-        pending = batch->claims[i];
         batch->claims[i] = NULL;
         bool inner = pending != NULL && pending->inner != MPI_REQUEST_NULL;
         if (!inner)
             batch->program[i] = batch->requests[i];
-    } else {
-        pending = requests_find(batch->handles[i]);
     }
     if (pending == NULL)
         return MPI_SUCCESS;

@@ -37,6 +37,13 @@ bool batch_open(batch_t *batch, int count, MPI_Request *requests, MPI_Status *st
                 int status_count);
 
 /*
+ * Before a call that waits for all of them: decodes what has arrived while the rest is on its way,
+ * and returns when nothing is left to decode, or an error is for the call itself to find. All
+ * requests are still to be completed.
+ */
+void batch_decode_early(batch_t *batch);
+
+/*
  * Request i has completed with this status: does what is to be done. failed: MPI says there was an
  * error. Returns MPI_SUCCESS or an error code, not raised.
  */

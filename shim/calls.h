@@ -74,6 +74,7 @@ extern struct calls_next next, beneath;
     X(Comm_call_errhandler)                                                                        \
     X(Comm_create_group)                                                                           \
     X(Comm_free)                                                                                   \
+    X(Comm_get_errhandler)                                                                         \
     X(Comm_group)                                                                                  \
     X(Comm_rank)                                                                                   \
     X(Comm_remote_group)                                                                           \
@@ -81,6 +82,7 @@ extern struct calls_next next, beneath;
     X(Comm_size)                                                                                   \
     X(Comm_split_type)                                                                             \
     X(Comm_test_inter)                                                                             \
+    X(Errhandler_free)                                                                             \
     X(Gather)                                                                                      \
     X(Group_free)                                                                                  \
     X(Group_incl)                                                                                  \

@@ -222,10 +222,23 @@ static void requests_copy_status(MPI_Status *to, const MPI_Status *from)
     to->MPI_ERROR = error;
 }
 
+static bool requests_is_send(const pending_t *pending)
+{
+    return pending->kind == PENDING_SEND || pending->kind == PENDING_PERSISTENT_SEND;
+}
+
+bool requests_decodes(const pending_t *pending)
+{
+    return !requests_is_send(pending) && pending->active && !pending->settled;
+}
+
 void requests_settle(pending_t *pending, MPI_Status *status)
 {
-    bool send = pending->kind == PENDING_SEND || pending->kind == PENDING_PERSISTENT_SEND;
-    if (send || !pending->active)
+    if (requests_is_send(pending) || !pending->active)
+        return;
+    /* Open MPI's word for a message too long, whose error only the completing call tells. */
+    if (pending->kind != PENDING_SENDRECV &&
+        (uint64_t)status_bytes(status) > incoming_capacity(&pending->in))
         return;
     shim_lock(&requests_settle_mutex); /* several threads may look at one request */
     if (!pending->settled) {
@@ -245,8 +258,7 @@ int requests_complete(pending_t *pending, MPI_Status *status, bool failed)
     if (!failed && pending->settled) {
         error = pending->settled_error;
         requests_copy_status(status, &pending->settled_status);
-    } else if (!failed && pending->kind != PENDING_SEND &&
-               pending->kind != PENDING_PERSISTENT_SEND) {
+    } else if (!failed && !requests_is_send(pending)) {
         error = requests_restore(pending, status);
     }
     if (!pending_is_persistent(pending)) {

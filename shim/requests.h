@@ -102,6 +102,9 @@ pending_t *requests_find(MPI_Request request);
  */
 int requests_complete(pending_t *pending, MPI_Status *status, bool failed);
 
+/* Whether it is a receive under way, whose bytes have not been looked at. */
+bool requests_decodes(const pending_t *pending);
+
 /* Decodes, but leaves the entry for the call that will really complete the request. */
 void requests_settle(pending_t *pending, MPI_Status *status);
 

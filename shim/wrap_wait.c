@@ -119,6 +119,7 @@ int wrap_waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of
     batch_t batch;
     if (!batch_open(&batch, count, array_of_requests, many_statuses(array_of_statuses), count))
         return wrap_done(next.MPI_Waitall(count, array_of_requests, array_of_statuses));
+    batch_decode_early(&batch);
     int rc = next.MPI_Waitall(count, batch.requests, batch.statuses);
     return close_many(&batch, count, NULL, rc);
 }

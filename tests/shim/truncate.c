@@ -38,6 +38,30 @@ static void single(const mt_mode_t *receive, int sent, int room)
     mt_free(data);
 }
 
+/* A look at a request that has received too much, before the call that completes it. */
+static void looked_at(int sent, int room)
+{
+    char label[64];
+    float *data = mt_alloc_sealed((size_t)sent, MT_FLOAT, 4);
+    float *received = mt_alloc((size_t)room * sizeof(float));
+    MPI_Request receive, send;
+    MPI_Status status;
+    int flag = 0, code = MPI_SUCCESS;
+    snprintf(label, sizeof label, "Request_get_status %d into %d", sent, room);
+    MPI_Irecv(received, room, MPI_FLOAT, mt_left, TAG, comm, &receive);
+    MPI_Isend(data, sent, MPI_FLOAT, mt_right, TAG, comm, &send);
+    while (!flag && code == MPI_SUCCESS)
+        code = MPI_Request_get_status(receive, &flag, MPI_STATUS_IGNORE);
+    mt_result(label, code);
+    mt_status_clear(&status);
+    mt_result(label, MPI_Wait(&receive, &status));
+    mt_status_brief(label, &status);
+    mt_request(label, receive);
+    mt_result(label, MPI_Wait(&send, MPI_STATUS_IGNORE));
+    mt_free(received);
+    mt_free(data);
+}
+
 /* After an error the next message is as good as ever. */
 static void next_message(void)
 {
@@ -157,6 +181,9 @@ static void body(void)
             single(&mt_receives[r], sizes[i].sent, sizes[i].room);
         next_message();
     }
+    for (int i = 0; i < SIZES; i++)
+        looked_at(sizes[i].sent, sizes[i].room);
+    next_message();
     for (finish_t finish = 0; finish < FINISHES; finish++) {
         batch(finish, 1000, 600);
         batch(finish, 20000, 12000);
