@@ -15,21 +15,45 @@ static bool probe_no_stash(void)
 
 typedef enum probe_result {
     PROBE_NOTHING, /* no message that matches, or one whose first bytes are on their way */
-    PROBE_MESSAGE, /* in the stash; status is its logical one */
+    PROBE_STASH,   /* in the stash; status is its logical one */
     PROBE_PLAIN,   /* at MPI, and cannot be a frame; status is MPI's, unless it is to be taken */
 } probe_result_t;
 
+/* What a matched probe takes: an entry of the stash, or a message of MPI's with its status. */
+typedef struct matched {
+    stash_entry_t *entry;
+    MPI_Message message;
+    MPI_Status status;
+} matched_t;
+
 static probe_result_t probe_stash(comm_t *comm, int source, int tag, MPI_Status *status,
-                                  stash_entry_t **take)
+                                  matched_t *take)
 {
-    bool found = take != NULL ? stash_take(comm, source, tag, status, take)
+    bool found = take != NULL ? stash_take(comm, source, tag, status, &take->entry)
                               : stash_peek(comm, source, tag, status);
-    return found ? PROBE_MESSAGE : PROBE_NOTHING;
+    return found ? PROBE_STASH : PROBE_NOTHING;
+}
+
+/*
+ * A message that needs no look stays with MPI. It is matched with the lock still held: else another
+ * thread's probe could take it into the stash, and the next one would be matched in its place.
+ */
+static probe_result_t probe_plain(comm_t *comm, int source, int tag, const MPI_Status *head,
+                                  MPI_Status *status, matched_t *take)
+{
+    int found = 1;
+    if (take == NULL) {
+        status_give(status, head);
+    } else {
+        take->status.MPI_ERROR = STATUS_UNTOUCHED;
+        next.MPI_Improbe(source, tag, comm->handle, &found, &take->message, &take->status);
+    }
+    return found ? PROBE_PLAIN : PROBE_NOTHING;
 }
 
 /* One look, with the communicator's lock held: into the stash, then at MPI, pulling if need be. */
 static probe_result_t probe_look(comm_t *comm, int source, int tag, MPI_Status *status,
-                                 stash_entry_t **take)
+                                 matched_t *take)
 {
     MPI_Status head = {.MPI_ERROR = STATUS_UNTOUCHED};
     int found = 0;
@@ -38,11 +62,8 @@ static probe_result_t probe_look(comm_t *comm, int source, int tag, MPI_Status *
     pmpi.Iprobe(source, tag, comm->handle, &found, &head);
     if (!found)
         return PROBE_NOTHING;
-    if (!message_maybe_frame(&head)) {
-        if (take == NULL)
-            status_give(status, &head);
-        return PROBE_PLAIN;
-    }
+    if (!message_maybe_frame(&head))
+        return probe_plain(comm, source, tag, &head, status, take);
     atomic_fetch_add(&stash_pullers, 1);
     stash_pull(comm, head.MPI_SOURCE, head.MPI_TAG);
     atomic_fetch_sub(&stash_pullers, 1);
@@ -50,7 +71,7 @@ static probe_result_t probe_look(comm_t *comm, int source, int tag, MPI_Status *
 }
 
 static probe_result_t probe_once(MPI_Comm handle, int source, int tag, MPI_Status *status,
-                                 stash_entry_t **take)
+                                 matched_t *take)
 {
     comm_t *comm = comms_find_or_add(handle);
     if (comm == NULL)
@@ -115,27 +136,23 @@ int wrap_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 static bool probe_match(int source, int tag, MPI_Comm comm, MPI_Message *message,
                         MPI_Status *status)
 {
-    stash_entry_t *entry = NULL;
-    MPI_Status got = {.MPI_ERROR = STATUS_UNTOUCHED};
-    int flag = 0;
-    switch (probe_once(comm, source, tag, status, &entry)) {
+    matched_t take;
+    switch (probe_once(comm, source, tag, status, &take)) {
     case PROBE_NOTHING:
         return false;
-    case PROBE_MESSAGE:
-        *message = stash_message_give(entry);
+    case PROBE_STASH:
+        *message = stash_message_give(take.entry);
         return true;
     case PROBE_PLAIN:
         break;
     }
-    next.MPI_Improbe(source, tag, comm, &flag, message, &got);
-    if (!flag)
-        return false;
-    if (!message_maybe_frame(&got)) {
-        status_give(status, &got);
+    if (!message_maybe_frame(&take.status)) {
+        *message = take.message;
+        status_give(status, &take.status);
         return true;
     }
-    /* Another thread took what was looked at, and this is the next one. */
-    entry = stash_new(comm, *message, &got);
+    /* Another thread received what was looked at, and this is the next one. */
+    stash_entry_t *entry = stash_new(comm, take.message, &take.status);
     if (entry == NULL || !stash_arrived(entry, true))
         return false;
     stash_logical_status(entry, true, status);

@@ -35,6 +35,19 @@ void mt_end(void);
 /* A whole program: MPI_Init, mt_begin, body, mt_end, MPI_Finalize. Returns what main returns. */
 int mt_main(int argc, char **argv, const char *name, void (*body)(void));
 
+/* One of the threads of mt_threads_main, with buffers of mt_alloc to send from and receive into. */
+typedef struct mt_thread {
+    int number;
+    float *out, *in;
+} mt_thread_t;
+
+/*
+ * A whole program under MPI_THREAD_MULTIPLE: at most 16 threads in work at once, each with buffers
+ * of that many bytes and notes of its own, which are written in the order of their numbers.
+ */
+int mt_threads_main(int argc, char **argv, const char *name, int threads, size_t bytes,
+                    void (*work)(mt_thread_t *thread));
+
 /*
  * One line of notes, without the newline. Any thread; threads that write at the same time must
  * each be between mt_capture and mt_release, so that the order of lines does not depend on theirs.

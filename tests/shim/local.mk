@@ -7,7 +7,7 @@ EXTRA_DIST += $(shim_scripts) %D%/one.sh %D%/coverage.py %D%/passthrough.txt \
 
 check_PROGRAMS += %D%/basetypes %D%/claims %D%/comms %D%/completion %D%/cost %D%/damaged %D%/dynamic \
 	%D%/finalize %D%/first %D%/forks %D%/freed %D%/habits %D%/loader \
-	%D%/modes %D%/multiple %D%/nobody %D%/order %D%/persistent %D%/probe %D%/profiled \
+	%D%/matched %D%/modes %D%/multiple %D%/nobody %D%/order %D%/persistent %D%/probe %D%/profiled \
 	%D%/sendrecv %D%/truncate %D%/types
 tests_shim_basetypes_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_basetypes_LDADD = $(MT_LIBS)
@@ -37,6 +37,8 @@ tests_shim_habits_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_habits_LDADD = $(MT_LIBS)
 tests_shim_loader_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_loader_LDADD = -ldl
+tests_shim_matched_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_matched_LDADD = $(MT_LIBS)
 tests_shim_modes_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_modes_LDADD = $(MT_LIBS)
 tests_shim_multiple_CPPFLAGS = $(MT_CPPFLAGS)
@@ -63,6 +65,12 @@ libprofiler_la_SOURCES = %D%/profiler.c
 libprofiler_la_CPPFLAGS = $(MT_CPPFLAGS)
 libprofiler_la_CFLAGS = $(PRELOADED_CFLAGS)
 libprofiler_la_LDFLAGS = $(PRELOADED_LDFLAGS)
+
+check_LTLIBRARIES += liblate.la
+liblate_la_SOURCES = %D%/late.c
+liblate_la_CPPFLAGS = $(MT_CPPFLAGS)
+liblate_la_CFLAGS = $(PRELOADED_CFLAGS)
+liblate_la_LDFLAGS = $(PRELOADED_LDFLAGS)
 
 # The same program as a plug-in, for loader.
 check_LTLIBRARIES += libplugin.la

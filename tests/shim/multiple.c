@@ -2,21 +2,11 @@
  * MPI_THREAD_MULTIPLE: threads that all send, receive, probe and complete at once, on one
  * communicator, each with tags of its own. What a thread observes does not depend on the others.
  */
-#include <pthread.h>
-#include <stdlib.h>
-
 #include "tests/lib/mt.h"
 
 #define THREADS 8
 #define ROUNDS 16
 #define COUNT_MOST 9000
-
-typedef struct worker {
-    int number;
-    pthread_t thread;
-    float *out, *in;
-    char *notes;
-} worker_t;
 
 /* One message out and one in. */
 typedef struct round {
@@ -122,14 +112,12 @@ static void by_persistent(round_t *r)
     MPI_Request_free(&requests[1]);
 }
 
-static void *work(void *argument)
+static void work(mt_thread_t *worker)
 {
     static void (*const ways[])(round_t *) = {by_recv,   by_waitall, by_test,
                                               by_testany, by_probe,  by_iprobe,
                                               by_mprobe, by_sendrecv, by_persistent};
     const int count = sizeof ways / sizeof ways[0];
-    worker_t *worker = argument;
-    mt_capture();
     for (int i = 0; i < ROUNDS; i++) {
         unsigned seed = (unsigned)(worker->number * ROUNDS + i);
         round_t r = {.tag = worker->number, .count = i % 4 == 0 ? 100 + i : COUNT_MOST - 700 * i / 2,
@@ -143,32 +131,9 @@ static void *work(void *argument)
         mt_untouched("received", r.in, (size_t)r.count * sizeof(float),
                      COUNT_MOST * sizeof(float));
     }
-    worker->notes = mt_release();
-    return NULL;
 }
 
 int main(int argc, char **argv)
 {
-    worker_t workers[THREADS];
-    int level;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    mt_begin("multiple");
-    mt_say("level %s", level == MPI_THREAD_MULTIPLE ? "multiple" : "lower");
-    for (int i = 0; i < THREADS; i++) {
-        workers[i] = (worker_t){.number = i};
-        workers[i].out = mt_alloc(COUNT_MOST * sizeof(float));
-        workers[i].in = mt_alloc(COUNT_MOST * sizeof(float));
-    }
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(workers[i].thread, NULL);
-        mt_write(workers[i].notes);
-        free(workers[i].notes);
-        mt_free(workers[i].out);
-        mt_free(workers[i].in);
-    }
-    mt_end();
-    MPI_Finalize();
-    return 0;
+    return mt_threads_main(argc, argv, "multiple", THREADS, COUNT_MOST * sizeof(float), work);
 }
