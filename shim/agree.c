@@ -32,6 +32,7 @@ typedef struct hello {
 /* The job cannot go on. One rank says why. */
 static void __attribute__((noreturn)) agree_abort(void)
 {
+    log_drain();
     pmpi.Abort(MPI_COMM_WORLD, AGREE_EXIT);
     _exit(AGREE_EXIT);
 }

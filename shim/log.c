@@ -4,6 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shim/log.h"
@@ -55,4 +58,17 @@ void log_write(log_level_t level, const char *format, ...)
     ssize_t written = write(STDERR_FILENO, line, length);
     (void)written;
     errno = saved_errno;
+}
+
+void log_drain(void)
+{
+    struct stat file;
+    int unread = 0;
+    if (fstat(STDERR_FILENO, &file) != 0 || !S_ISFIFO(file.st_mode))
+        return;
+    for (int milliseconds = 0; milliseconds < 1000; milliseconds++) {
+        if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
 }

@@ -24,6 +24,12 @@ int log_parse_level(const char *text, log_level_t *level);
  */
 void log_write(log_level_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * Before this process ends the job: waits, a second at most, until the launcher has read what was
+ * written. Launchers forget what they have not read when they are told to abort.
+ */
+void log_drain(void);
+
 #define log_at(level, ...) (log_level >= (level) ? log_write((level), __VA_ARGS__) : (void)0)
 #define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)
 #define log_warn(...) log_at(LOG_WARN, __VA_ARGS__)

@@ -30,6 +30,7 @@ static void watchdog_bark(void)
               "every rank or on none; TAHMPI_TIMEOUT=SECONDS sets how long to wait. The job ends "
               "here.",
               watchdog_rank, watchdog_seconds);
+    log_drain();
     _exit(WATCHDOG_EXIT); /* no MPI call: this is not the thread that MPI is used from */
 }
 
