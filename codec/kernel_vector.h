@@ -69,7 +69,7 @@ SIMD vf tile_scan(const uint8_t *data, unsigned vectors, vf *low, vf *high)
     return sum;
 }
 
-/* Asks for what the next batch will read. */
+/* Asks for what will be read soon: in a program it is often in no cache. */
 SIMD void next_prefetch(const uint8_t *at, unsigned vectors)
 {
     UNROLLED

@@ -261,7 +261,7 @@ SIMD void batch_scan(const tile_run_t *run, batch_t *batch, const uint8_t *src, 
     vf sum = vf_set1(0);
     for (unsigned t = 0; t < batch->tiles; t++) {
         batch->data[t] = src + t * bytes;
-        next_prefetch(src + (BATCH + t) * bytes, vectors);
+        next_prefetch(src + (2 * BATCH + t) * bytes, vectors);
         if (!direct) {
             tile_widen(run->job->dtype, src + t * bytes, n, vectors, batch->values[t]);
             batch->data[t] = (const uint8_t *)batch->values[t];
