@@ -60,6 +60,7 @@ typedef struct tahx_widths {
     uint8_t tried[2][256];  /* scales that are tried: bit i for that of byte - 1 + i */
     float inverse[256];     /* what values are multiplied by for 2^-14 of the first of these */
     float level[256];       /* what levels are multiplied by */
+    float signed_level[TAHX_EDGED + 1][1 << TAHX_EDGED]; /* what codes stand for, by width */
 } tahx_widths_t;
 void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths);
 

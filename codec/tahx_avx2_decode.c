@@ -141,7 +141,7 @@ INLINE bool tile_load(const tahx_run_t *run, unsigned byte, const uint8_t *in, u
 
 INLINE size_t decode_run(const tahx_run_t *run, const uint8_t *bytes, const uint8_t *in,
                          size_t room, uint8_t *dst, tah_dtype_t dtype, unsigned element,
-                         unsigned tile)
+                         unsigned tile, bool vectors)
 {
     __m256 tables[TAHX_WIDTH_MAX + 1][2];
     unsigned filled = 1; /* a bit for each width; none is needed for 0 */

@@ -20,14 +20,28 @@ static const uint8_t plane_order_32[64] = {
     17, 13, 9,  5,  34, 30, 26, 22, 18, 14, 10, 6,  35, 31, 27, 23, 19, 15, 11, 7,
 };
 
-/* The codes of a block of n, a byte each; false: a bit beyond the last is set. */
-INLINE bool codes_load(const uint8_t *in, unsigned n, unsigned width, __m512i *codes)
+/* A vector from a stream of which left bytes follow; 0 behind its end. */
+INLINE __m512i stream_load(const uint8_t *in, size_t left)
 {
+    return left >= sizeof(__m512i)
+               ? _mm512_loadu_si512(in)
+               : _mm512_maskz_loadu_epi8(first_bits((unsigned)left), in);
+}
+
+/*
+ * The codes of a block of n, a byte each, from planes of which left bytes follow; false: a bit
+ * beyond the last code is set.
+ */
+INLINE bool codes_load(const uint8_t *in, size_t left, unsigned n, unsigned width, __m512i *codes)
+{
+    const __m512i identity = _mm512_set1_epi64((long long)0x8040201008040201);
+    /* For each eight codes, the bytes of the planes that there are. */
+    const __mmask64 there = UINT64_C(0x0101010101010101) * (uint8_t)(0xff00 >> width);
     __m512i planes, order = _mm512_loadu_si512(plane_order_64);
     if (n == 64) {
-        planes = _mm512_maskz_loadu_epi64((__mmask8)((1u << width) - 1), in);
+        planes = stream_load(in, left);
     } else if (n == 32) {
-        planes = _mm512_maskz_loadu_epi32((__mmask16)((1u << width) - 1), in);
+        planes = stream_load(in, left);
         order = _mm512_loadu_si512(plane_order_32);
     } else {
         const unsigned bytes = (n + 7) / 8;
@@ -39,31 +53,12 @@ INLINE bool codes_load(const uint8_t *in, unsigned n, unsigned width, __m512i *c
         }
         planes = _mm512_loadu_si512(plane);
     }
-    const __m512i identity = _mm512_set1_epi64((long long)0x8040201008040201);
-    *codes = _mm512_gf2p8affine_epi64_epi8(identity, _mm512_permutexvar_epi8(order, planes), 0);
+    *codes = _mm512_gf2p8affine_epi64_epi8(
+        identity, _mm512_maskz_permutexvar_epi8(there, order, planes), 0);
     return true;
 }
 
 /* --- levels ---------------------------------------------------------------------------------- */
-
-/* Signed levels of codes of up to TAHX_EDGED bits, as floats. */
-typedef struct levels {
-    __m512 low, high;
-} levels_t;
-
-INLINE levels_t levels_of(const tahx_book_t *book, unsigned width)
-{
-    const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const unsigned count = 1u << (width - 1);
-    const __m512 level = _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(
-        _mm256_maskz_loadu_epi16((__mmask16)((1u << count) - 1), tahx_levels(book, width))));
-    const __m512 minus = _mm512_sub_ps(_mm512_setzero_ps(), level);
-    /* From count on, codes are minus. */
-    const __m512 low =
-        _mm512_mask_permutexvar_ps(level, (__mmask16)(0xffffu << count),
-                                   _mm512_sub_epi32(number, _mm512_set1_epi32((int)count)), minus);
-    return (levels_t){low, minus};
-}
 
 /* Levels of 16 wide codes: two 16-bit numbers at once, of which the second is wanted. */
 INLINE __m512 levels_gather(const tahx_book_t *book, __m512i codes, unsigned width)
@@ -97,74 +92,109 @@ INLINE void store_elements(tah_dtype_t dtype, uint8_t *dst, __m512 x, __mmask16 
     }
 }
 
-INLINE bool tile_load(const tahx_run_t *run, __m512 unit, const levels_t *levels, unsigned byte,
-                      const uint8_t *in, unsigned width, unsigned at, unsigned n, uint8_t *dst,
-                      tah_dtype_t dtype, unsigned element)
+/* What stays the same in a run: copies, as pointers to bytes might point at the run itself. */
+typedef struct setup {
+    const tahx_widths_t *widths;
+    const tahx_book_t *book;
+    const float *scale, *mean;
+    __m512 unit;
+    bool scaled;  /* unit is not 1 */
+    bool vectors; /* there are scale and mean */
+} setup_t;
+
+/* Elements from what 16 codes stand for: number at of the run and those behind it. */
+INLINE void elements_make(const setup_t *setup, __m512 x, unsigned at, __mmask16 mask, uint8_t *dst,
+                          tah_dtype_t dtype)
 {
-    const __m512 scale = _mm512_set1_ps(run->widths->level[byte]);
-    for (unsigned first = 0; first < n; first += BLOCK, in += BLOCK / 8 * width) {
+    if (setup->vectors)
+        x = _mm512_add_ps(_mm512_mul_ps(x, _mm512_maskz_loadu_ps(mask, setup->scale + at)),
+                          _mm512_maskz_loadu_ps(mask, setup->mean + at));
+    if (setup->scaled)
+        x = _mm512_mul_ps(x, setup->unit);
+    store_elements(dtype, dst, x, mask);
+}
+
+/* A block of up to 64 elements, number at of the run and those behind it. */
+INLINE void block_make(const setup_t *setup, __m512i codes, unsigned width, __m512 scale,
+                       unsigned at, unsigned n, uint8_t *dst, tah_dtype_t dtype, unsigned element)
+{
+    const float *levels = setup->widths->signed_level[width <= TAHX_EDGED ? width : 0];
+    const __m512 low = _mm512_mul_ps(_mm512_loadu_ps(levels), scale);
+    const __m512 high = _mm512_mul_ps(_mm512_loadu_ps(levels + LANES), scale);
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < n; i += LANES) {
+        const __m512i own = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(codes));
+        const __m512 x = width <= TAHX_EDGED
+                             ? _mm512_permutex2var_ps(low, own, high)
+                             : _mm512_mul_ps(levels_gather(setup->book, own, width), scale);
+        elements_make(setup, x, at + i, lanes_of(i, n), dst + (size_t)i * element, dtype);
+        codes = _mm512_shuffle_i64x2(codes, codes, 0x39);
+    }
+}
+
+/* A tile of n elements, number at of the run and those behind it; false: its planes are not valid. */
+INLINE bool tile_make(const setup_t *setup, unsigned byte, const uint8_t *in, size_t left,
+                      unsigned width, unsigned at, unsigned n, uint8_t *dst, tah_dtype_t dtype,
+                      unsigned element)
+{
+    const __m512 scale = _mm512_set1_ps(setup->widths->level[byte]);
+    for (unsigned first = 0; first < n; first += BLOCK) {
         const unsigned count = n - first < BLOCK ? n - first : BLOCK;
+        const size_t before = (size_t)first / 8 * width;
+        uint8_t *own = dst + (size_t)first * element;
         __m512i codes;
-        if (!codes_load(in, count, width, &codes))
+        if (!codes_load(in + before, left - before, count, width, &codes))
             return false;
-        for (unsigned i = 0; i < count; i += LANES) {
-            const __mmask16 mask = lanes_of(i, count);
-            const __m512i own = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(codes));
-            __m512 x = width <= TAHX_EDGED ? _mm512_permutex2var_ps(levels->low, own, levels->high)
-                                           : levels_gather(run->shape->book, own, width);
-            codes = _mm512_shuffle_i64x2(codes, codes, 0x39);
-            x = _mm512_mul_ps(x, scale);
-            if (run->scale)
-                x = _mm512_add_ps(
-                    _mm512_mul_ps(x, _mm512_maskz_loadu_ps(mask, run->scale + at + first + i)),
-                    _mm512_maskz_loadu_ps(mask, run->mean + at + first + i));
-            if (run->exponent)
-                x = _mm512_mul_ps(x, unit);
-            store_elements(dtype, dst + (size_t)(first + i) * element, x, mask);
-        }
+        if (width <= TAHX_EDGED)
+            block_make(setup, codes, width, scale, at + first, count, own, dtype, element);
+        else
+            block_make(setup, codes, width, scale, at + first, count, own, dtype, element);
     }
     return true;
 }
 
+/* The tile of n elements from number at of the run on; as tahx_kernel_t.decode. */
+INLINE size_t tile_read(const setup_t *setup, const tahx_run_t *run, unsigned byte,
+                        uint64_t number, const uint8_t *in, size_t room, unsigned at, unsigned n,
+                        uint8_t *dst, tah_dtype_t dtype, unsigned element)
+{
+    dst += (size_t)at * element;
+    if (byte < TAHX_COARSEST)
+        return tahx_tile_decode(run, (uint8_t)byte, in, room, at, n, dst);
+    const unsigned width = tahx_width(setup->widths, (uint8_t)byte, number);
+    const size_t taken = tile_code_bytes(n, width);
+    if (room < taken || !tile_make(setup, byte, in, room, width, at, n, dst, dtype, element))
+        return SIZE_MAX;
+    return taken;
+}
+
 INLINE size_t decode_run(const tahx_run_t *run, const uint8_t *bytes, const uint8_t *in,
                          size_t room, uint8_t *dst, tah_dtype_t dtype, unsigned element,
-                         unsigned tile)
+                         unsigned tile, bool vectors)
 {
-    const __m512 unit = _mm512_set1_ps(float_power(run->exponent));
-    levels_t levels[TAHX_WIDTH_MAX + 1];
-    unsigned filled = ~((2u << TAHX_EDGED) - 1); /* a bit for each width; wide ones need none */
-    uint64_t number = run->first;
-    size_t used = 0;
-    for (unsigned at = 0; at < run->n; at += tile, bytes++, number++) {
-        const unsigned n = run->n - at < tile ? run->n - at : tile;
-        uint8_t *own = dst + (size_t)at * element;
-        size_t taken;
-        if (*bytes < TAHX_COARSEST) {
-            taken = tahx_tile_decode(run, *bytes, in + used, room - used, at, n, own);
-            if (taken == SIZE_MAX)
-                return SIZE_MAX;
-        } else {
-            const unsigned width = tahx_width(run->widths, *bytes, number);
-            taken = tile_code_bytes(n, width);
-            if (!(filled >> width & 1)) {
-                if (width == 0)
-                    levels[0] = (levels_t){_mm512_setzero_ps(), _mm512_setzero_ps()};
-                else
-                    levels[width] = levels_of(run->shape->book, width);
-                filled |= 1u << width;
-            }
-            if (room - used < taken)
-                return SIZE_MAX;
-            const bool valid = n == tile ? tile_load(run, unit, &levels[width], *bytes, in + used,
-                                                     width, at, tile, own, dtype, element)
-                                         : tile_load(run, unit, &levels[width], *bytes, in + used,
-                                                     width, at, n, own, dtype, element);
-            if (!valid)
-                return SIZE_MAX;
-        }
-        used += taken;
+    const setup_t setup = {
+        .widths = run->widths,
+        .book = run->shape->book,
+        .scale = run->scale,
+        .mean = run->mean,
+        .unit = _mm512_set1_ps(float_power(run->exponent)),
+        .scaled = run->exponent != 0,
+        .vectors = vectors,
+    };
+    const unsigned tiles = run->n / tile, rest = run->n % tile;
+    const uint64_t number = run->first;
+    size_t used = 0, taken;
+    for (unsigned t = 0; t < tiles; t++, used += taken) {
+        taken = tile_read(&setup, run, bytes[t], number + t, in + used, room - used, t * tile, tile,
+                          dst, dtype, element);
+        if (taken == SIZE_MAX)
+            return SIZE_MAX;
     }
-    return used;
+    if (rest == 0)
+        return used;
+    taken = tile_read(&setup, run, bytes[tiles], number + tiles, in + used, room - used,
+                      tiles * tile, rest, dst, dtype, element);
+    return taken == SIZE_MAX ? SIZE_MAX : used + taken;
 }
 
 #include "codec/tahx_vector_decode.h"

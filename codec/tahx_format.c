@@ -108,11 +108,23 @@ static void widths_scale(const tahx_shape_t *shape, tahx_widths_t *widths)
     }
 }
 
+static void widths_levels(const tahx_book_t *book, tahx_widths_t *widths)
+{
+    for (unsigned width = 1; width <= TAHX_EDGED; width++) {
+        const unsigned minus = 1u << (width - 1);
+        for (unsigned i = 0; i < minus; i++) {
+            widths->signed_level[width][i] = tahx_levels(book, width)[i];
+            widths->signed_level[width][minus + i] = -(float)tahx_levels(book, width)[i];
+        }
+    }
+}
+
 void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths)
 {
     const int threshold = shape->threshold >> 8;
     memset(widths, 0, sizeof *widths);
     widths_scale(shape, widths);
+    widths_levels(shape->book, widths);
     for (unsigned tile = 0; tile < 256; tile++)
         widths->above[tile] = tahx_rank(tile) >= (unsigned)(shape->threshold & 255);
     for (int above = 0; above < 2; above++) {

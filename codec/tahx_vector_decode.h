@@ -6,11 +6,14 @@
 INLINE size_t decode_type(const tahx_run_t *run, const uint8_t *bytes, const uint8_t *in,
                           size_t room, uint8_t *dst, tah_dtype_t dtype, unsigned element)
 {
+    const bool vectors = run->scale != NULL;
+    if (run->shape->tile == 32 && vectors)
+        return decode_run(run, bytes, in, room, dst, dtype, element, 32, true);
     if (run->shape->tile == 32)
-        return decode_run(run, bytes, in, room, dst, dtype, element, 32);
+        return decode_run(run, bytes, in, room, dst, dtype, element, 32, false);
     if (run->shape->tile == 64)
-        return decode_run(run, bytes, in, room, dst, dtype, element, 64);
-    return decode_run(run, bytes, in, room, dst, dtype, element, run->shape->tile);
+        return decode_run(run, bytes, in, room, dst, dtype, element, 64, vectors);
+    return decode_run(run, bytes, in, room, dst, dtype, element, run->shape->tile, vectors);
 }
 
 /* What no vector code is for is left to the reference. */
