@@ -19,11 +19,13 @@ libcodec_la_LIBADD =
 # Each kernel is a library of its own, for the sake of its compiler flags.
 VECTOR_KERNEL = %D%/simd.h %D%/kernel_vector.h %D%/kernel_vector_encode.h \
 	%D%/kernel_vector_decode.h %D%/kernel_vector_keys.h
+TAHX_VECTOR_KERNEL = %D%/tahx_vector_scan.h %D%/tahx_vector_batch.h %D%/tahx_vector_encode.h \
+	%D%/tahx_vector_decode.h
 if KERNEL_AVX2
 noinst_LTLIBRARIES += libcodec_avx2.la
 libcodec_avx2_la_SOURCES = $(VECTOR_KERNEL) %D%/simd_avx2.h %D%/kernel_avx2.c \
 	%D%/tahx_avx2.h %D%/tahx_avx2.c %D%/tahx_avx2_encode.c %D%/tahx_avx2_decode.c \
-	%D%/tahx_vector_scan.h %D%/tahx_vector_decode.h
+	$(TAHX_VECTOR_KERNEL)
 libcodec_avx2_la_CFLAGS = $(AM_CFLAGS) $(TAH_CODEC_CFLAGS) $(AVX2_CFLAGS)
 libcodec_la_LIBADD += libcodec_avx2.la
 endif
@@ -32,7 +34,7 @@ noinst_LTLIBRARIES += libcodec_avx512.la
 libcodec_avx512_la_SOURCES = $(VECTOR_KERNEL) %D%/simd_avx512.h %D%/kernel_avx512.c \
 	%D%/tahx_avx512.h %D%/tahx_avx512_planes.h %D%/tahx_avx512.c \
 	%D%/tahx_avx512_encode.c %D%/tahx_avx512_decode.c \
-	%D%/tahx_vector_scan.h %D%/tahx_vector_decode.h
+	$(TAHX_VECTOR_KERNEL)
 libcodec_avx512_la_CFLAGS = $(AM_CFLAGS) $(TAH_CODEC_CFLAGS) $(AVX512_CFLAGS)
 libcodec_la_LIBADD += libcodec_avx512.la
 endif

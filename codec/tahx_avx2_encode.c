@@ -5,40 +5,60 @@
 
 #include <math.h>
 
+#define VECTOR_BYTES 32
+typedef __m128i errors_t; /* of the four scales */
+#include "codec/tahx_vector_batch.h"
+
 /* A vector of coded values: elements from number at of a run on, of n that count. */
-INLINE __m256 load_coded(const tahx_run_t *run, tah_dtype_t dtype, __m256 unit, const uint8_t *src,
-                         unsigned at, int n)
+INLINE __m256 values_load(const setup_t *setup, const uint8_t *src, unsigned at, int n,
+                          tah_dtype_t dtype)
 {
     if (n <= 0)
         return _mm256_setzero_ps();
     __m256 x = load_elements(dtype, src, n);
-    if (run->exponent)
-        x = _mm256_mul_ps(x, unit);
-    if (run->inverse)
-        x = _mm256_sub_ps(_mm256_mul_ps(x, load_floats(run->inverse + at, n)),
-                          load_floats(run->offset + at, n));
+    if (setup->unit != 1)
+        x = _mm256_mul_ps(x, _mm256_set1_ps(setup->unit));
+    if (setup->vectors)
+        x = _mm256_sub_ps(_mm256_mul_ps(x, load_floats(setup->inverse + at, n)),
+                          load_floats(setup->offset + at, n));
     return x;
 }
 
 /* --- the search for a scale ------------------------------------------------------------------ */
 
-/* Squared errors at places, by bytes. */
-INLINE __m256i look_up(const uint8_t square[TAHX_PLACES], __m256i place)
+/*
+ * A table of 64 bytes in quarters, each but the first by what it differs from the one before: a
+ * look-up of 16 bytes gives 0 where its index is negative, so that those up to the index's own count.
+ */
+INLINE void table_split(const uint8_t table[TAHX_PLACES], __m256i quarters[4])
 {
-    __m256i part[4];
-    for (int i = 0; i < 4; i++)
-        part[i] = _mm256_shuffle_epi8(
-            _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)square + i)), place);
-    const __m256i bit4 = _mm256_slli_epi16(place, 3), bit5 = _mm256_slli_epi16(place, 2);
-    return _mm256_blendv_epi8(_mm256_blendv_epi8(part[0], part[1], bit4),
-                              _mm256_blendv_epi8(part[2], part[3], bit4), bit5);
+    const __m128i *quarter = (const __m128i *)(const void *)table;
+    __m128i before = _mm_setzero_si128();
+    UNROLLED
+    for (int i = 0; i < 4; i++) {
+        const __m128i own = _mm_loadu_si128(quarter + i);
+        quarters[i] = _mm256_broadcastsi128_si256(_mm_xor_si128(own, before));
+        before = own;
+    }
+}
+
+INLINE __m256i look_up(const __m256i quarters[4], __m256i place)
+{
+    __m256i found = _mm256_shuffle_epi8(quarters[0], place);
+    UNROLLED
+    for (int i = 1; i < 4; i++)
+        found = _mm256_xor_si256(
+            found, _mm256_shuffle_epi8(quarters[i], _mm256_sub_epi8(place, _mm256_set1_epi8(
+                                                                               (char)(16 * i)))));
+    return found;
 }
 
 /* Weighted squared errors of 32 values of fixed point at the scales that are tried. */
-INLINE void errors_add(const __m256i fixed[2], const tahx_steps_t *steps, const uint8_t *square,
+INLINE void errors_add(const __m256i fixed[2], const tahx_steps_t *steps, const __m256i square[4],
                        __m256i weight, __m256i sums[TAHX_STEPS])
 {
     const __m256i low = _mm256_abs_epi16(fixed[0]), high = _mm256_abs_epi16(fixed[1]);
+    UNROLLED
     for (int i = 0; i < TAHX_STEPS; i++) {
         const __m256i factor = _mm256_set1_epi16((short)steps->place[i]);
         const __m256i place =
@@ -49,36 +69,16 @@ INLINE void errors_add(const __m256i fixed[2], const tahx_steps_t *steps, const 
     }
 }
 
-/* The first of the scales with the least error. */
-INLINE unsigned least_error(const __m256i sums[TAHX_STEPS], const tahx_steps_t *steps,
-                            unsigned tried)
-{
-    const __m256i halves =
-        _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
-    const __m128i sum =
-        _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
-    const __m128i bit = _mm_setr_epi32(1, 2, 4, 8);
-    const __m128i valid = _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32((int)tried), bit), bit);
-    const __m128 error = _mm_blendv_ps(
-        _mm_set1_ps(INFINITY), _mm_mul_ps(_mm_cvtepi32_ps(sum), _mm_loadu_ps(steps->square)),
-        _mm_castsi128_ps(valid));
-    __m128 least = _mm_min_ps(error, _mm_shuffle_ps(error, error, 0x4e));
-    least = _mm_min_ps(least, _mm_shuffle_ps(least, least, 0xb1));
-    return (unsigned)__builtin_ctz((unsigned)_mm_movemask_ps(_mm_cmpeq_ps(error, least)));
-}
-
 /* The weights of 32 values of which n count, where errors_add wants them. */
-INLINE __m256i weights_load(const int8_t *weight, unsigned n)
+INLINE __m256i weights_load(const setup_t *setup, unsigned at, unsigned n)
 {
-    int8_t part[BLOCK] = {0};
-    __m256i own;
-    if (weight && n >= BLOCK) {
-        own = _mm256_loadu_si256((const __m256i *)(const void *)weight);
-    } else if (n >= BLOCK) {
-        own = _mm256_set1_epi8(1);
-    } else {
-        if (weight)
-            memcpy(part, weight, n);
+    int8_t part[UNIT] = {0};
+    __m256i own = _mm256_set1_epi8(1);
+    if (setup->vectors && n >= UNIT)
+        own = _mm256_loadu_si256((const __m256i *)(const void *)(setup->weight + at));
+    if (n < UNIT) {
+        if (setup->vectors)
+            memcpy(part, setup->weight + at, n);
         else
             memset(part, 1, n);
         own = _mm256_loadu_si256((const __m256i *)(const void *)part);
@@ -86,38 +86,92 @@ INLINE __m256i weights_load(const int8_t *weight, unsigned n)
     return _mm256_permutevar8x32_epi32(own, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
 }
 
-/* --- codes ----------------------------------------------------------------------------------- */
-
-/* What a width needs. Lifts are looked up byte by byte: of the first 16 bins and of the others. */
-typedef struct cells {
-    unsigned width;
-    __m256i first, second, start, low[2], high[2];
-} cells_t;
-
-static cells_t cells_of(const tahx_book_t *book, unsigned width)
+/* The first stage, for tile t of a batch: n elements from number at of the run on. */
+INLINE void tile_errors(const setup_t *setup, batch_t *batch, unsigned t, const uint8_t *src,
+                        unsigned at, unsigned n, uint8_t byte, tah_dtype_t dtype, unsigned element,
+                        unsigned tile)
 {
-    uint8_t low[TAHX_BINS] = {0}, high[TAHX_BINS] = {0};
-    for (unsigned i = 0; width <= TAHX_EDGED && i < TAHX_BINS; i++) {
-        low[i] = (uint8_t)book->lift[width - 1][i];
-        high[i] = (uint8_t)(book->lift[width - 1][i] >> 8);
+    const tahx_steps_t *steps = &tahx_steps[byte % 16];
+    __m256i square[4];
+    table_split(batch_square(setup, batch, t), square);
+    const __m256 inverse = _mm256_set1_ps(setup->widths->inverse[byte]);
+    __m256i sums[TAHX_STEPS] = {_mm256_setzero_si256()};
+    int16_t *fixed = batch_fixed(batch, t, tile);
+    for (unsigned first = 0; first < n; first += UNIT) {
+        __m256i whole[VECTORS], own[2];
+        UNROLLED
+        for (unsigned v = 0; v < VECTORS; v++) {
+            const unsigned i = first + v * LANES;
+            const __m256 y = values_load(setup, src + (size_t)(at + i) * element, at + i,
+                                         n - first >= UNIT ? LANES : (int)n - (int)i, dtype);
+            whole[v] = _mm256_cvttps_epi32(_mm256_mul_ps(y, inverse));
+        }
+        UNROLLED
+        for (int half = 0; half < 2; half++) {
+            own[half] = _mm256_packs_epi32(whole[2 * half], whole[2 * half + 1]);
+            _mm256_store_si256((__m256i *)(void *)(fixed + first) + half, own[half]);
+        }
+        errors_add(own, steps, square, weights_load(setup, at + first, n - first), sums);
     }
-    cells_t cells = {
-        .width = width,
-        .first = _mm256_set1_epi16((short)book->first),
-        .second = _mm256_set1_epi16((short)book->second),
-        .start = _mm256_set1_epi16((short)book->start),
-    };
-    for (int i = 0; i < 2; i++) {
-        cells.low[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)low + i));
-        cells.high[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)high + i));
-    }
-    return cells;
+    const __m256i halves =
+        _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
+    batch->errors[t] =
+        _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
+    _mm_store_ps(batch->squares[t], _mm_loadu_ps(steps->square));
 }
+
+/* The second stage: the scales with the least errors. */
+INLINE void batch_search(batch_t *batch)
+{
+    const __m128i bit = _mm_setr_epi32(1, 2, 4, 8);
+    memset(batch->best, 0, sizeof batch->best);
+    for (unsigned t = 0; t < batch->tiles; t++) {
+        const int tried = batch->tried[t / 2] >> 4 * (t % 2);
+        const __m128i valid = _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32(tried), bit), bit);
+        const __m128 error = _mm_blendv_ps(
+            _mm_set1_ps(INFINITY),
+            _mm_mul_ps(_mm_cvtepi32_ps(batch->errors[t]), _mm_load_ps(batch->squares[t])),
+            _mm_castsi128_ps(valid));
+        __m128 least = _mm_min_ps(error, _mm_shuffle_ps(error, error, 0x4e));
+        least = _mm_min_ps(least, _mm_shuffle_ps(least, least, 0xb1));
+        batch->best[t / 2] |=
+            (uint8_t)(_mm_movemask_ps(_mm_cmpeq_ps(error, least)) << 4 * (t % 2));
+    }
+}
+
+/* --- codes ----------------------------------------------------------------------------------- */
 
 /* The high bytes of 16-bit numbers: of each 128 bits, eight of the first and eight of the second. */
 INLINE __m256i high_bytes(__m256i first, __m256i second)
 {
     return _mm256_packus_epi16(_mm256_srli_epi16(first, 8), _mm256_srli_epi16(second, 8));
+}
+
+/* What a width needs. Lifts are looked up byte by byte, in tables that are split as above. */
+typedef struct cells {
+    unsigned width;
+    __m256i first, second, start, low[2], high[2];
+} cells_t;
+
+INLINE cells_t cells_of(const tahx_book_t *book, unsigned width)
+{
+    const __m256i *lift = (const __m256i *)(const void *)book->lift[width <= TAHX_EDGED ? width - 1 : 0];
+    const __m256i first = _mm256_loadu_si256(lift), second = _mm256_loadu_si256(lift + 1);
+    const __m256i byte = _mm256_set1_epi16(0xff);
+    const __m256i low = _mm256_permute4x64_epi64(
+        _mm256_packus_epi16(_mm256_and_si256(first, byte), _mm256_and_si256(second, byte)), 0xd8);
+    const __m256i high = _mm256_permute4x64_epi64(high_bytes(first, second), 0xd8);
+    const __m256i low_first = _mm256_permute2x128_si256(low, low, 0);
+    const __m256i high_first = _mm256_permute2x128_si256(high, high, 0);
+    return (cells_t){
+        .width = width,
+        .first = _mm256_set1_epi16((short)book->first),
+        .second = _mm256_set1_epi16((short)book->second),
+        .start = _mm256_set1_epi16((short)book->start),
+        .low = {low_first, _mm256_xor_si256(low_first, _mm256_permute2x128_si256(low, low, 0x11))},
+        .high = {high_first,
+                 _mm256_xor_si256(high_first, _mm256_permute2x128_si256(high, high, 0x11))},
+    };
 }
 
 /* The cells of 16 magnitudes of wide codes, in the bits below the highest. */
@@ -138,22 +192,25 @@ INLINE __m256i cells_wide(const cells_t *cells, __m256i v)
 INLINE __m256i codes_of(const cells_t *cells, const __m256i fixed[2], __m256i ratio)
 {
     __m256i v[2], cell[2];
+    UNROLLED
     for (int i = 0; i < 2; i++)
         v[i] = _mm256_mulhi_epu16(_mm256_abs_epi16(fixed[i]), ratio);
     if (cells->width <= TAHX_EDGED) {
         const __m256i last = _mm256_set1_epi16((1 << TAHX_LEVEL_BITS) - 1);
+        UNROLLED
         for (int i = 0; i < 2; i++)
             v[i] = _mm256_min_epu16(v[i], last);
         const __m256i bin = _mm256_packus_epi16(_mm256_srli_epi16(v[0], TAHX_BIN_BITS),
                                                 _mm256_srli_epi16(v[1], TAHX_BIN_BITS));
-        const __m256i upper = _mm256_slli_epi16(bin, 3);
-        const __m256i low = _mm256_blendv_epi8(_mm256_shuffle_epi8(cells->low[0], bin),
-                                               _mm256_shuffle_epi8(cells->low[1], bin), upper);
-        const __m256i high = _mm256_blendv_epi8(_mm256_shuffle_epi8(cells->high[0], bin),
-                                                _mm256_shuffle_epi8(cells->high[1], bin), upper);
+        const __m256i upper = _mm256_sub_epi8(bin, _mm256_set1_epi8(16));
+        const __m256i low = _mm256_xor_si256(_mm256_shuffle_epi8(cells->low[0], bin),
+                                             _mm256_shuffle_epi8(cells->low[1], upper));
+        const __m256i high = _mm256_xor_si256(_mm256_shuffle_epi8(cells->high[0], bin),
+                                              _mm256_shuffle_epi8(cells->high[1], upper));
         cell[0] = _mm256_add_epi16(v[0], _mm256_unpacklo_epi8(low, high));
         cell[1] = _mm256_add_epi16(v[1], _mm256_unpackhi_epi8(low, high));
     } else {
+        UNROLLED
         for (int i = 0; i < 2; i++)
             cell[i] = cells_wide(cells, v[i]);
     }
@@ -192,91 +249,40 @@ INLINE void planes_store(const __m256i *codes, unsigned n, unsigned width, uint8
     }
 }
 
-/* Encodes a tile of n elements with codes of at least 1 bit, from number at of the run on. */
-INLINE void tile_store(const tahx_run_t *run, const uint8_t *src, unsigned at, unsigned n,
-                       uint8_t *byte, unsigned tried, const cells_t *cells, uint8_t *out,
-                       tah_dtype_t dtype, unsigned element)
+/* The third stage; returns the bytes written. */
+INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src, uint8_t *bytes,
+                          uint8_t *out, unsigned element, unsigned tile)
 {
-    const tahx_steps_t *steps = &tahx_steps[*byte % 16];
-    const __m256 inverse = _mm256_set1_ps(run->widths->inverse[*byte]);
-    const __m256 unit = _mm256_set1_ps(float_power(-run->exponent));
-    __m256i fixed[TILE_MAX / 16], codes[TILE_MAX / BLOCK], sums[TAHX_STEPS] = {_mm256_setzero_si256()};
-    const bool search = cells->width <= TAHX_EDGED;
-    for (unsigned first = 0; first < n; first += BLOCK) {
-        __m256i whole[VECTORS], *own = fixed + first / 16;
-        for (unsigned v = 0; v < VECTORS; v++) {
-            const unsigned i = first + v * LANES;
-            const __m256 y =
-                load_coded(run, dtype, unit, src + (size_t)i * element, at + i, (int)n - (int)i);
-            whole[v] = _mm256_cvttps_epi32(_mm256_mul_ps(y, inverse));
-        }
-        for (int half = 0; half < 2; half++)
-            own[half] = _mm256_packs_epi32(whole[2 * half], whole[2 * half + 1]);
-        if (search)
-            errors_add(own, steps, run->shape->book->square[cells->width - 1],
-                       weights_load(run->weight ? run->weight + at + first : NULL, n - first),
-                       sums);
-    }
-    const unsigned step = search ? least_error(sums, steps, tried) : 1;
-    const __m256i ratio = _mm256_set1_epi16((short)steps->ratio[step]);
-    *byte = (uint8_t)(*byte - 1 + step);
-    for (unsigned i = 0; i < (n + BLOCK - 1) / BLOCK; i++)
-        codes[i] = codes_of(cells, fixed + 2 * i, ratio);
-    planes_store(codes, n, cells->width, out);
-}
-
-INLINE size_t encode_run(const tahx_run_t *run, const uint8_t *src, uint8_t *bytes, uint8_t *out,
-                         size_t room, tah_dtype_t dtype, unsigned element, unsigned tile)
-{
+    uint8_t *const start = out;
     cells_t cells[TAHX_WIDTH_MAX + 1];
     unsigned filled = 0; /* a bit for each width */
-    uint64_t number = run->first;
-    size_t used = 0;
-    for (unsigned at = 0; at < run->n; at += tile, bytes++, number++) {
-        const unsigned n = run->n - at < tile ? run->n - at : tile;
-        const uint8_t *own = src + (size_t)at * element;
-        if (*bytes < TAHX_COARSEST) {
-            const size_t taken = tahx_tile_encode(run, own, at, n, bytes, out + used, room - used);
-            if (taken == SIZE_MAX)
-                return SIZE_MAX;
-            used += taken;
+    for (unsigned t = 0; t < batch->tiles; t++) {
+        const unsigned n = batch_elements(batch, t, tile), width = batch->widths[t];
+        const __m256i ratio = _mm256_set1_epi16((short)batch_settle(batch, t, bytes + t));
+        const __m256i *fixed = (const __m256i *)(const void *)batch_fixed(batch, t, tile);
+        __m256i codes[TILE_MAX / UNIT];
+        if (bytes[t] < TAHX_COARSEST) {
+            out += tile_special_encode((tile_kind_t)bytes[t], src + (size_t)t * tile * element, n,
+                                       element, out, SIZE_MAX);
             continue;
         }
-        const unsigned width = tahx_width(run->widths, *bytes, number);
-        const unsigned tried = tahx_tried(run->widths, *bytes, number);
-        if (room - used < tile_code_bytes(n, width))
-            return SIZE_MAX;
         if (width == 0)
             continue;
         if (!(filled >> width & 1))
-            cells[width] = cells_of(run->shape->book, width);
+            cells[width] = cells_of(setup->book, width);
         filled |= 1u << width;
-        if (n == tile)
-            tile_store(run, own, at, tile, bytes, tried, &cells[width], out + used, dtype, element);
-        else
-            tile_store(run, own, at, n, bytes, tried, &cells[width], out + used, dtype, element);
-        used += tile_code_bytes(n, width);
+        for (unsigned i = 0; i < n; i += UNIT)
+            codes[i / UNIT] = codes_of(&cells[width], fixed + i / 16, ratio);
+        planes_store(codes, n, width, out);
+        out += tile_code_bytes(n, width);
     }
-    return used;
+    return (size_t)(out - start);
 }
 
-/* Of the tile sizes, the common ones have code of their own. */
-INLINE size_t encode_type(const tahx_run_t *run, const uint8_t *src, uint8_t *bytes, uint8_t *out,
-                          size_t room, tah_dtype_t dtype, unsigned element)
-{
-    if (run->shape->tile == 32)
-        return encode_run(run, src, bytes, out, room, dtype, element, 32);
-    return encode_run(run, src, bytes, out, room, dtype, element, run->shape->tile);
-}
+#include "codec/tahx_vector_encode.h"
 
 size_t tahx_avx2_encode(const tahx_run_t *run, const uint8_t *src, uint8_t *bytes, uint8_t *out,
                         size_t room)
 {
-    if (run->dtype == TAH_FLOAT32)
-        return encode_type(run, src, bytes, out, room, TAH_FLOAT32, 4);
-    if (run->dtype == TAH_BFLOAT16)
-        return encode_type(run, src, bytes, out, room, TAH_BFLOAT16, 2);
-    if (run->dtype == TAH_FLOAT16)
-        return encode_type(run, src, bytes, out, room, TAH_FLOAT16, 2);
-    return tahx_kernel_scalar.encode(run, src, bytes, out, room);
+    return encode_any(run, src, bytes, out, room);
 }

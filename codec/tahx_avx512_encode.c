@@ -1,51 +1,14 @@
-/*
- * The AVX-512 kernel of tahx: from elements to codes. A few tiles are taken through one stage after
- * another, each a loop in which no tile waits for another. Needs GFNI, VBMI and VNNI.
- */
+/* The AVX-512 kernel of tahx: from elements to codes. Needs GFNI, VBMI and VNNI. */
 #include "codec/tahx_avx512.h"
-#include "codec/tahx_avx512_planes.h"
 
 #include "codec/bytes.h"
+#include "codec/tahx_avx512_planes.h"
 
 #include <math.h>
 
-#define BATCH 2048 /* most elements of tiles that are taken through the stages together */
-
-/* Tiles on their way. */
-typedef struct batch {
-    __m512i fixed[BATCH / 32];    /* values, later codes; tiles start with a vector */
-    __m512i errors[TAHX_RUN];     /* see tile_errors */
-    __m128 squares[TAHX_RUN];     /* of the scales that are tried */
-    uint8_t tried[TAHX_RUN / 2];  /* four bits a tile */
-    uint8_t best[TAHX_RUN / 2];   /* likewise; the lowest bit that is set counts */
-    uint8_t widths[TAHX_RUN + 1]; /* one more, for a pair with the last */
-    uint64_t number;              /* of the first tile */
-    unsigned tiles;
-} batch_t;
-
-/* What stays the same in a run: copies, as pointers to bytes might point at the run itself. */
-typedef struct setup {
-    const tahx_widths_t *widths;
-    const tahx_book_t *book;
-    const float *inverse, *offset;
-    const int8_t *weight;
-    __m512 unit;
-    bool scaled;  /* unit is not 1 */
-    bool vectors; /* there are inverse, offset and weight */
-} setup_t;
-
-/* Widths, and scales that are tried. */
-INLINE void batch_plan(const setup_t *setup, const uint8_t *bytes, batch_t *batch)
-{
-    const tahx_widths_t *widths = setup->widths;
-    memset(batch->tried, 0, sizeof batch->tried);
-    for (unsigned t = 0; t < batch->tiles; t++) {
-        batch->widths[t] = (uint8_t)tahx_width(widths, bytes[t], batch->number + t);
-        batch->tried[t / 2] |=
-            (uint8_t)(tahx_tried(widths, bytes[t], batch->number + t) << 4 * (t % 2));
-    }
-    batch->widths[batch->tiles] = 0;
-}
+#define VECTOR_BYTES 64
+typedef __m512i errors_t; /* see tile_errors */
+#include "codec/tahx_vector_batch.h"
 
 /* --- fixed point ----------------------------------------------------------------------------- */
 
@@ -65,8 +28,8 @@ INLINE __m512 values_load(const setup_t *setup, const uint8_t *src, unsigned at,
                           tah_dtype_t dtype)
 {
     __m512 x = load_elements(dtype, src, mask);
-    if (setup->scaled)
-        x = _mm512_mul_ps(x, setup->unit);
+    if (setup->unit != 1)
+        x = _mm512_mul_ps(x, _mm512_set1_ps(setup->unit));
     if (setup->vectors)
         x = _mm512_sub_ps(_mm512_mul_ps(x, _mm512_maskz_loadu_ps(mask, setup->inverse + at)),
                           _mm512_maskz_loadu_ps(mask, setup->offset + at));
@@ -113,6 +76,7 @@ INLINE void errors_add(__m512i fixed, const tahx_steps_t *steps, __m512i square,
                        __m512i sums[2])
 {
     const __m512i magnitude = _mm512_abs_epi16(fixed);
+    UNROLLED
     for (int i = 0; i < 2; i++) {
         const __m512i one =
             _mm512_mulhi_epu16(magnitude, _mm512_set1_epi16((short)steps->place[2 * i]));
@@ -123,27 +87,30 @@ INLINE void errors_add(__m512i fixed, const tahx_steps_t *steps, __m512i square,
     }
 }
 
-/* The first stage, for tile t of a batch, of n elements from number at of the run on. */
-INLINE void tile_errors(const setup_t *setup, const uint8_t *src, unsigned at, unsigned n,
-                        uint8_t byte, unsigned t, batch_t *batch, __m512i *fixed,
-                        tah_dtype_t dtype, unsigned element)
+/*
+ * The first stage, for tile t of a batch: n elements from number at of the run on. Errors are sums
+ * for the four scales, a part of each in every 128 bits.
+ */
+INLINE void tile_errors(const setup_t *setup, batch_t *batch, unsigned t, const uint8_t *src,
+                        unsigned at, unsigned n, uint8_t byte, tah_dtype_t dtype, unsigned element,
+                        unsigned tile)
 {
     const tahx_steps_t *steps = &tahx_steps[byte % 16];
-    const unsigned row = batch->widths[t] - 1u < TAHX_EDGED ? batch->widths[t] - 1u : 0;
-    const __m512i square = _mm512_loadu_si512(setup->book->square[row]);
+    const __m512i square = _mm512_loadu_si512(batch_square(setup, batch, t));
     const __m512 inverse = _mm512_set1_ps(setup->widths->inverse[byte]);
+    int16_t *fixed = batch_fixed(batch, t, tile);
     __m512i sums[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-    for (unsigned i = 0; i < n; i += 32) {
-        fixed[i / 32] = values_fix(setup, inverse, src + (size_t)(at + i) * element, at + i, n - i,
-                                   dtype, element);
-        errors_add(fixed[i / 32], steps, square, weights_load(setup, at + i, n - i), sums);
+    for (unsigned i = 0; i < n; i += UNIT) {
+        const __m512i own = values_fix(setup, inverse, src + (size_t)(at + i) * element, at + i,
+                                       n - i, dtype, element);
+        _mm512_store_si512(fixed + i, own);
+        errors_add(own, steps, square, weights_load(setup, at + i, n - i), sums);
     }
-    /* Of every 128 bits, a part of the sum for each scale. */
     const __m512 first = _mm512_castsi512_ps(sums[0]), second = _mm512_castsi512_ps(sums[1]);
     batch->errors[t] =
         _mm512_add_epi32(_mm512_castps_si512(_mm512_shuffle_ps(first, second, 0x88)),
                          _mm512_castps_si512(_mm512_shuffle_ps(first, second, 0xdd)));
-    batch->squares[t] = _mm_loadu_ps(steps->square);
+    _mm_store_ps(batch->squares[t], _mm_loadu_ps(steps->square));
 }
 
 /* Sums of 32-bit numbers over the 128-bit parts of four vectors, in one such part each. */
@@ -165,7 +132,7 @@ INLINE void batch_search(batch_t *batch)
         memcpy(&tried, batch->tried + t / 2, sizeof tried);
         const __m512 error = _mm512_mask_mul_ps(
             _mm512_set1_ps(INFINITY), tried, _mm512_cvtepi32_ps(add_across(batch->errors + t)),
-            _mm512_loadu_ps(batch->squares + t));
+            _mm512_loadu_ps(batch->squares[t]));
         __m512 least = _mm512_min_ps(error, _mm512_permute_ps(error, 0x4e));
         least = _mm512_min_ps(least, _mm512_permute_ps(least, 0xb1));
         best = _mm512_cmp_ps_mask(error, least, _CMP_EQ_OQ);
@@ -202,22 +169,15 @@ INLINE __m512i codes_of(const tahx_book_t *book, __m512i fixed, __m512i ratio, u
     return _mm512_ternarylogic_epi32(_mm512_set1_epi16((short)0x8000), fixed, cell, 0xca);
 }
 
-/* The number of the best scale of a tile. */
-INLINE unsigned tile_step(const batch_t *batch, unsigned t)
+/* The codes of a tile, a vector for 32 of them. */
+INLINE void tile_codes(const setup_t *setup, batch_t *batch, unsigned t, unsigned n, uint8_t *byte,
+                       unsigned tile, __m512i *codes)
 {
-    return (unsigned)__builtin_ctz(batch->best[t / 2] >> 4 * (t % 2)) % TAHX_STEPS;
-}
-
-/* The third stage, for one tile. */
-INLINE void tile_codes(const setup_t *setup, const batch_t *batch, unsigned t, unsigned n,
-                       uint8_t *byte, __m512i *fixed)
-{
-    const unsigned step = tile_step(batch, t);
-    const __m512i ratio = _mm512_set1_epi16((short)tahx_steps[*byte % 16].ratio[step]);
-    if (*byte >= TAHX_COARSEST)
-        *byte = (uint8_t)(*byte - 1 + step);
-    for (unsigned i = 0; i < n; i += 32)
-        fixed[i / 32] = codes_of(setup->book, fixed[i / 32], ratio, batch->widths[t]);
+    const int16_t *fixed = batch_fixed(batch, t, tile);
+    const __m512i ratio = _mm512_set1_epi16((short)batch_settle(batch, t, byte));
+    for (unsigned i = 0; i < n; i += UNIT)
+        codes[i / UNIT] =
+            codes_of(setup->book, _mm512_load_si512(fixed + i), ratio, batch->widths[t]);
 }
 
 /* --- stream ---------------------------------------------------------------------------------- */
@@ -237,115 +197,35 @@ INLINE size_t tile_put(const batch_t *batch, unsigned t, unsigned n, const uint8
     return tile_code_bytes(n, width);
 }
 
-/* The third stage: codes and planes; the last tile has last elements. */
-INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src, unsigned last,
-                          uint8_t *bytes, uint8_t *out, unsigned element, unsigned tile)
+/* The third stage; returns the bytes written. Two tiles of 32 are turned to planes together. */
+INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src, uint8_t *bytes,
+                          uint8_t *out, unsigned element, unsigned tile)
 {
-    const unsigned vectors = (tile + 31) / 32, together = tile == 32 ? 2 : 1;
+    const unsigned together = tile == 32 ? 2 : 1;
     const size_t tile_bytes = (size_t)tile * element;
     uint8_t *const start = out;
     for (unsigned t = 0; t < batch->tiles; t += together) {
-        __m512i *fixed = batch->fixed + t * vectors;
+        __m512i codes[TILE_MAX / UNIT], planes = _mm512_setzero_si512();
         const bool second = together == 2 && t + 1 < batch->tiles;
-        const unsigned n = t + 1 < batch->tiles ? tile : last;
-        tile_codes(setup, batch, t, tile, bytes + t, fixed);
+        tile_codes(setup, batch, t, tile, bytes + t, tile, codes);
         if (second)
-            tile_codes(setup, batch, t + 1, tile, bytes + t + 1, fixed + 1);
-        const __m512i planes =
-            together == 2 ? planes_of(fixed[0], fixed[second]) : _mm512_setzero_si512();
-        out += tile_put(batch, t, n, src + t * tile_bytes, bytes[t], fixed,
-                        _mm512_castsi512_si256(planes), out, element, tile);
+            tile_codes(setup, batch, t + 1, tile, bytes + t + 1, tile, codes + 1);
+        if (together == 2)
+            planes = planes_of(codes[0], codes[second]);
+        out += tile_put(batch, t, batch_elements(batch, t, tile), src + t * tile_bytes, bytes[t],
+                        codes, _mm512_castsi512_si256(planes), out, element, tile);
         if (second)
-            out += tile_put(batch, t + 1, t + 2 < batch->tiles ? tile : last,
-                            src + (t + 1) * tile_bytes, bytes[t + 1], fixed + 1,
+            out += tile_put(batch, t + 1, batch_elements(batch, t + 1, tile),
+                            src + (t + 1) * tile_bytes, bytes[t + 1], codes + 1,
                             _mm512_extracti64x4_epi64(planes, 1), out, element, tile);
     }
     return (size_t)(out - start);
 }
 
-/* --- runs ------------------------------------------------------------------------------------ */
-
-/* Encodes n elements from number at of a run on; there is room for them and a vector. */
-INLINE size_t batch_encode(const setup_t *setup, batch_t *batch, const uint8_t *src, unsigned at,
-                           unsigned n, uint8_t *bytes, uint8_t *out, tah_dtype_t dtype,
-                           unsigned element, unsigned tile)
-{
-    const unsigned whole = n / tile, rest = n % tile, vectors = (tile + 31) / 32;
-    batch->tiles = whole + (rest > 0);
-    batch_plan(setup, bytes, batch);
-    for (unsigned t = 0; t < whole; t++)
-        tile_errors(setup, src, at + t * tile, tile, bytes[t], t, batch,
-                    batch->fixed + t * vectors, dtype, element);
-    if (rest)
-        tile_errors(setup, src, at + whole * tile, rest, bytes[whole], whole, batch,
-                    batch->fixed + whole * vectors, dtype, element);
-    batch_search(batch);
-    return batch_store(setup, batch, src + (size_t)at * element, rest ? rest : tile, bytes, out,
-                       element, tile);
-}
-
-INLINE size_t encode_run(const tahx_run_t *run, const uint8_t *src, uint8_t *bytes, uint8_t *out,
-                         size_t room, tah_dtype_t dtype, unsigned element, unsigned tile,
-                         bool vectors)
-{
-    const setup_t setup = {
-        .widths = run->widths,
-        .book = run->shape->book,
-        .inverse = run->inverse,
-        .offset = run->offset,
-        .weight = run->weight,
-        .unit = _mm512_set1_ps(float_power(-run->exponent)),
-        .scaled = run->exponent != 0,
-        .vectors = vectors,
-    };
-    const unsigned end = run->n;
-    batch_t batch;
-    uint8_t spare[BATCH * sizeof(float) + sizeof(__m512i)];
-    size_t used = 0;
-    batch.number = run->first;
-    for (unsigned at = 0; at < end; at += BATCH) {
-        const unsigned n = end - at < BATCH ? end - at : BATCH;
-        const bool enough = room - used >= (size_t)n * element + sizeof(__m512i);
-        uint8_t *own = enough ? out + used : spare;
-        const size_t taken =
-            batch_encode(&setup, &batch, src, at, n, bytes, own, dtype, element, tile);
-        if (taken > room - used)
-            return SIZE_MAX;
-        if (!enough)
-            memcpy(out + used, spare, taken);
-        used += taken;
-        bytes += batch.tiles;
-        batch.number += batch.tiles;
-    }
-    return used;
-}
-
-/* Of the tile sizes, the common ones have code of their own. */
-INLINE size_t encode_type(const tahx_run_t *run, const uint8_t *src, uint8_t *bytes, uint8_t *out,
-                          size_t room, tah_dtype_t dtype, unsigned element)
-{
-    const bool vectors = run->inverse != NULL;
-    const unsigned tile = run->shape->tile;
-    if (tile == 32 && vectors)
-        return encode_run(run, src, bytes, out, room, dtype, element, 32, true);
-    if (tile == 32)
-        return encode_run(run, src, bytes, out, room, dtype, element, 32, false);
-    if (tile == 64)
-        return encode_run(run, src, bytes, out, room, dtype, element, 64, vectors);
-    return encode_run(run, src, bytes, out, room, dtype, element, tile, vectors);
-}
+#include "codec/tahx_vector_encode.h"
 
 size_t tahx_avx512_encode(const tahx_run_t *run, const uint8_t *src, uint8_t *bytes, uint8_t *out,
                           size_t room)
 {
-    switch (run->dtype) {
-    case TAH_FLOAT32:
-        return encode_type(run, src, bytes, out, room, TAH_FLOAT32, 4);
-    case TAH_BFLOAT16:
-        return encode_type(run, src, bytes, out, room, TAH_BFLOAT16, 2);
-    case TAH_FLOAT16:
-        return encode_type(run, src, bytes, out, room, TAH_FLOAT16, 2);
-    default:
-        return tahx_kernel_scalar.encode(run, src, bytes, out, room);
-    }
+    return encode_any(run, src, bytes, out, room);
 }

@@ -1,0 +1,78 @@
+/*
+ * Tiles on their way from elements to codes in a vector kernel of tahx: a few are taken through one
+ * stage after another, each a loop in which no tile waits for another. Included where errors_t is
+ * defined, what a kernel keeps of a tile's errors between the first two stages.
+ */
+#ifndef TAH_TAHX_VECTOR_BATCH_H
+#define TAH_TAHX_VECTOR_BATCH_H
+
+#include "codec/simd.h"
+#include "codec/tahx.h"
+
+#define BATCH 2048 /* most elements of tiles that are taken through the stages together */
+#define UNIT 32    /* elements that kernels handle at once; a tile starts with a unit of its own */
+
+typedef struct batch {
+    _Alignas(64) int16_t fixed[BATCH]; /* values, in the kernel's order within a unit */
+    errors_t errors[TAHX_RUN];
+    _Alignas(16) float squares[TAHX_RUN][TAHX_STEPS]; /* of the scales that are tried */
+    uint8_t tried[TAHX_RUN / 2];                      /* four bits a tile */
+    uint8_t best[TAHX_RUN / 2];                       /* likewise; the lowest that is set counts */
+    uint8_t widths[TAHX_RUN];
+    uint64_t number; /* of the first tile */
+    unsigned tiles, last; /* the last has so many elements */
+} batch_t;
+
+/* What stays the same in a run: copies, as pointers to bytes might point at the run itself. */
+typedef struct setup {
+    const tahx_widths_t *widths;
+    const tahx_book_t *book;
+    const float *inverse, *offset;
+    const int8_t *weight;
+    float unit;
+    bool vectors; /* there are inverse, offset and weight */
+} setup_t;
+
+/* Widths, and scales that are tried. */
+INLINE void batch_plan(const setup_t *setup, const uint8_t *bytes, batch_t *batch)
+{
+    const tahx_widths_t *widths = setup->widths;
+    memset(batch->tried, 0, sizeof batch->tried);
+    for (unsigned t = 0; t < batch->tiles; t++) {
+        const uint64_t number = batch->number + t;
+        batch->widths[t] = (uint8_t)tahx_width(widths, bytes[t], number);
+        batch->tried[t / 2] |= (uint8_t)(tahx_tried(widths, bytes[t], number) << 4 * (t % 2));
+    }
+}
+
+/* The elements of tile t. */
+INLINE unsigned batch_elements(const batch_t *batch, unsigned t, unsigned tile)
+{
+    return t + 1 < batch->tiles ? tile : batch->last;
+}
+
+/* The values of tile t. */
+INLINE int16_t *batch_fixed(batch_t *batch, unsigned t, unsigned tile)
+{
+    return batch->fixed + t * ((tile + UNIT - 1) / UNIT * UNIT);
+}
+
+/* Where the squared errors of a tile's places are; those of tiles without a search are of no use. */
+INLINE const uint8_t *batch_square(const setup_t *setup, const batch_t *batch, unsigned t)
+{
+    const unsigned row = batch->widths[t] - 1u;
+    return setup->book->square[row < TAHX_EDGED ? row : 0];
+}
+
+/* Gives tile t the byte of its best scale; returns what values are multiplied by for it, of 2^16. */
+INLINE uint16_t batch_settle(const batch_t *batch, unsigned t, uint8_t *byte)
+{
+    const unsigned bits = batch->best[t / 2] >> 4 * (t % 2) | 1u << TAHX_STEPS;
+    const unsigned step = (unsigned)__builtin_ctz(bits) % TAHX_STEPS;
+    const uint16_t ratio = tahx_steps[*byte % 16].ratio[step];
+    if (*byte >= TAHX_COARSEST)
+        *byte = (uint8_t)(*byte - 1 + step);
+    return ratio;
+}
+
+#endif
