@@ -22,7 +22,7 @@ typedef struct batch {
     float lows[BATCH], highs[BATCH], zeros[BATCH], inverses[BATCH];
     uint32_t records[BATCH];
     float values[BATCH][TILE_MAX]; /* where data is not the tensor itself */
-    float turned[BATCH][TILE_MAX]; /* rotated tiles */
+    float turned[BATCH * TILE_MAX]; /* rotated tiles, as close as their size allows */
 } batch_t;
 
 /*
@@ -86,7 +86,7 @@ SIMD void batch_rotate_to(batch_t *batch, unsigned t, unsigned n, unsigned vecto
     for (unsigned i = 0; i < vectors; i++) {
         low = vf_min(low, x[i]);
         high = vf_max(high, x[i]);
-        vf_store(batch->turned[t] + i * SIMD_LANES, x[i]);
+        vf_store(batch->turned + (t * vectors + i) * SIMD_LANES, x[i]);
     }
     batch->low[t] = low;
     batch->high[t] = high;
@@ -114,11 +114,25 @@ SIMD void batch_rotate(batch_t *batch, unsigned t, unsigned n, unsigned pivot)
     }
 }
 
+/* Of the tiles that were transformed, with these extremes, those whose range is the shorter for it. */
+SIMD unsigned rotations_best(const batch_t *batch, vf low, vf high, unsigned order)
+{
+    unsigned best = batch->rotated;
+    float lows[BATCH], highs[BATCH];
+    vf_store(lows, low);
+    vf_store(highs, high);
+    for (unsigned left = batch->rotated; left; left &= left - 1) {
+        const unsigned t = (unsigned)__builtin_ctz(left);
+        if (!rotation_shortens(batch->lows[t], batch->highs[t], lows[t], highs[t], order))
+            best &= ~(1u << t);
+    }
+    return best;
+}
+
 /* The tiles that have a pivot, transformed where their job wants it. */
 SIMD void batch_rotations(const tile_run_t *run, batch_t *batch, const float *halves, unsigned n)
 {
     const unsigned vectors = (n + SIMD_LANES - 1) / SIMD_LANES, order = tile_log2(n);
-    float lows[BATCH], highs[BATCH];
     for (unsigned left = batch_suspects(batch, n, halves); left; left &= left - 1) {
         const unsigned t = (unsigned)__builtin_ctz(left);
         unsigned pivot = 0;
@@ -133,18 +147,15 @@ SIMD void batch_rotations(const tile_run_t *run, batch_t *batch, const float *ha
     }
     if (!batch->rotated)
         return;
-    vf_store(lows, vf_min_across(batch->low));
-    vf_store(highs, vf_max_across(batch->high));
+    const vf low = vf_min_across(batch->low), high = vf_max_across(batch->high);
+    if (run->job->hadamard == TAH_HADAMARD_BEST)
+        batch->rotated = rotations_best(batch, low, high, order);
+    const vm rotated = vm_from(batch->rotated);
+    vf_store(batch->lows, vf_choose(rotated, low, vf_load((const uint8_t *)batch->lows)));
+    vf_store(batch->highs, vf_choose(rotated, high, vf_load((const uint8_t *)batch->highs)));
     for (unsigned left = batch->rotated; left; left &= left - 1) {
         const unsigned t = (unsigned)__builtin_ctz(left);
-        if (run->job->hadamard == TAH_HADAMARD_BEST &&
-            !rotation_shortens(batch->lows[t], batch->highs[t], lows[t], highs[t], order)) {
-            batch->rotated &= ~(1u << t);
-            continue;
-        }
-        batch->data[t] = (const uint8_t *)batch->turned[t];
-        batch->lows[t] = lows[t];
-        batch->highs[t] = highs[t];
+        batch->data[t] = (const uint8_t *)(batch->turned + (t << order));
     }
 }
 
