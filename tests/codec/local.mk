@@ -1,6 +1,6 @@
 # Unit tests of the codec, by Check. Every program is linked with support.c.
 check_LTLIBRARIES += libcodectest.la
-libcodectest_la_SOURCES = %D%/support.h %D%/support.c
+libcodectest_la_SOURCES = %D%/support.h %D%/support.c %D%/tensors.h %D%/tensors.c
 libcodectest_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 CODEC_TEST_LIBS = libcodectest.la $(CODEC_LIBS) $(CHECK_LIBS)
 
@@ -13,6 +13,7 @@ codec_tests = \
 	%D%/test_roundtrip \
 	%D%/test_special \
 	%D%/test_tahx \
+	%D%/test_tahx_values \
 	%D%/test_threads \
 	%D%/test_types
 check_PROGRAMS += $(codec_tests)
@@ -36,8 +37,10 @@ TESTS += $(codec_tests)
 # As test_special.
 %C%_test_kernels_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -frounding-math
 %C%_test_kernels_LDADD = $(CODEC_TEST_LIBS)
-%C%_test_tahx_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -frounding-math
+%C%_test_tahx_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_tahx_LDADD = $(CODEC_TEST_LIBS)
+%C%_test_tahx_values_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -frounding-math
+%C%_test_tahx_values_LDADD = $(CODEC_TEST_LIBS)
 %C%_test_threads_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_threads_LDADD = $(CODEC_TEST_LIBS)
 
