@@ -27,8 +27,9 @@ INLINE __m256 values_load(const setup_t *setup, const uint8_t *src, unsigned at,
 /* --- the search for a scale ------------------------------------------------------------------ */
 
 /*
- * A table of 64 bytes in quarters, each but the first by what it differs from the one before: a
- * look-up of 16 bytes gives 0 where its index is negative, so that those up to the index's own count.
+ * A table of 64 bytes in quarters, each but the first by what it differs from the one before. As a
+ * look-up of 16 bytes gives 0 for a negative index, all quarters up to that of an index make up its
+ * byte.
  */
 INLINE void table_split(const uint8_t table[TAHX_PLACES], __m256i quarters[4])
 {
@@ -141,7 +142,7 @@ INLINE void batch_search(batch_t *batch)
 
 /* --- codes ----------------------------------------------------------------------------------- */
 
-/* The high bytes of 16-bit numbers: of each 128 bits, eight of the first and eight of the second. */
+/* The high bytes of 16-bit numbers: in each 128 bits, eight of the first, eight of the second. */
 INLINE __m256i high_bytes(__m256i first, __m256i second)
 {
     return _mm256_packus_epi16(_mm256_srli_epi16(first, 8), _mm256_srli_epi16(second, 8));
@@ -155,7 +156,8 @@ typedef struct cells {
 
 INLINE cells_t cells_of(const tahx_book_t *book, unsigned width)
 {
-    const __m256i *lift = (const __m256i *)(const void *)book->lift[width <= TAHX_EDGED ? width - 1 : 0];
+    const unsigned row = width <= TAHX_EDGED ? width - 1 : 0;
+    const __m256i *lift = (const __m256i *)(const void *)book->lift[row];
     const __m256i first = _mm256_loadu_si256(lift), second = _mm256_loadu_si256(lift + 1);
     const __m256i byte = _mm256_set1_epi16(0xff);
     const __m256i low = _mm256_permute4x64_epi64(

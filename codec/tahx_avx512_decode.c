@@ -38,11 +38,10 @@ INLINE bool codes_load(const uint8_t *in, size_t left, unsigned n, unsigned widt
     /* For each eight codes, the bytes of the planes that there are. */
     const __mmask64 there = UINT64_C(0x0101010101010101) * (uint8_t)(0xff00 >> width);
     __m512i planes, order = _mm512_loadu_si512(plane_order_64);
-    if (n == 64) {
+    if (n == 64 || n == 32) {
         planes = stream_load(in, left);
-    } else if (n == 32) {
-        planes = stream_load(in, left);
-        order = _mm512_loadu_si512(plane_order_32);
+        if (n == 32)
+            order = _mm512_loadu_si512(plane_order_32);
     } else {
         const unsigned bytes = (n + 7) / 8;
         uint64_t plane[8] = {0};
@@ -132,7 +131,7 @@ INLINE void block_make(const setup_t *setup, __m512i codes, unsigned width, __m5
     }
 }
 
-/* A tile of n elements, number at of the run and those behind it; false: its planes are not valid. */
+/* A tile of n elements from number at of the run on; false: its planes are not valid. */
 INLINE bool tile_make(const setup_t *setup, unsigned byte, const uint8_t *in, size_t left,
                       unsigned width, unsigned at, unsigned n, uint8_t *dst, tah_dtype_t dtype,
                       unsigned element)
@@ -145,6 +144,7 @@ INLINE bool tile_make(const setup_t *setup, unsigned byte, const uint8_t *in, si
         __m512i codes;
         if (!codes_load(in + before, left - before, count, width, &codes))
             return false;
+        /* Twice, so that neither asks for each vector which of the two it is. */
         if (width <= TAHX_EDGED)
             block_make(setup, codes, width, scale, at + first, count, own, dtype, element);
         else

@@ -143,8 +143,8 @@ INLINE void batch_search(batch_t *batch)
 /* --- codes ----------------------------------------------------------------------------------- */
 
 /*
- * The codes of 32 values, in the high bytes of 16-bit numbers: the sign in the highest bit, the cell
- * in those from bit 1 on or, of wide codes, in those below the sign.
+ * The codes of 32 values, in the high bytes of 16-bit numbers: the sign in the highest bit, the
+ * cell in those from bit 1 on or, of wide codes, in those below the sign.
  */
 INLINE __m512i codes_of(const tahx_book_t *book, __m512i fixed, __m512i ratio, unsigned width)
 {

@@ -13,9 +13,9 @@
 #define TAHX_LEVEL_BITS 14 /* a level of 2^14 would be the scale of the tile */
 
 typedef struct tahx_book {
-    /* Two lines, of which the lesser counts: where a magnitude lies among the cells of wide codes. */
+    /* Two lines, of which the lesser counts: where a magnitude is among the cells of wide codes. */
     uint16_t first, second, start;
-    /* By width and bin, what is added to magnitudes so that the bits above a bin's are their cell. */
+    /* By width and bin, what is added to magnitudes so that the bits above a bin's are the cell. */
     uint16_t lift[TAHX_EDGED][TAHX_BINS];
     /* Squared errors by width and place, the largest of each width as 255. */
     uint8_t square[TAHX_EDGED][TAHX_PLACES];

@@ -57,14 +57,14 @@ INLINE int16_t *batch_fixed(batch_t *batch, unsigned t, unsigned tile)
     return batch->fixed + t * ((tile + UNIT - 1) / UNIT * UNIT);
 }
 
-/* Where the squared errors of a tile's places are; those of tiles without a search are of no use. */
+/* Where the squared errors of a tile's places are; without a search, any will do. */
 INLINE const uint8_t *batch_square(const setup_t *setup, const batch_t *batch, unsigned t)
 {
     const unsigned row = batch->widths[t] - 1u;
     return setup->book->square[row < TAHX_EDGED ? row : 0];
 }
 
-/* Gives tile t the byte of its best scale; returns what values are multiplied by for it, of 2^16. */
+/* Gives tile t the byte of its best scale; returns what its values are multiplied by, of 2^16. */
 INLINE uint16_t batch_settle(const batch_t *batch, unsigned t, uint8_t *byte)
 {
     const unsigned bits = batch->best[t / 2] >> 4 * (t % 2) | 1u << TAHX_STEPS;

@@ -3,7 +3,7 @@
  * tile_errors, batch_search and batch_store, which take types and usual tiles as constants.
  */
 
-/* Encodes n elements from number at of a run on; there is room for them as they are and a vector. */
+/* Encodes n elements from number at of a run on; there is room for all of them and a vector. */
 INLINE size_t batch_encode(const setup_t *setup, batch_t *batch, const uint8_t *src, unsigned at,
                            unsigned n, uint8_t *bytes, uint8_t *out, tah_dtype_t dtype,
                            unsigned element, unsigned tile)

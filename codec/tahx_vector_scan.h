@@ -39,19 +39,21 @@ SIMD vf magnitudes_finite(vf x)
 typedef struct coding {
     const float *inverse, *offset;
     vf unit;
-    bool scaled; /* unit is not 1 */
+    bool scaled;  /* unit is not 1 */
+    bool vectors; /* there are inverse and offset */
 } coding_t;
 
-/* The larger of each of the elements and largest, a number of vectors from number at of a run on. */
+/* The largest magnitudes in the lanes of some vectors, from element at of a run on. */
 SIMD vf largest_of(const coding_t *coding, const uint8_t *src, unsigned at, unsigned vectors,
                    tah_dtype_t dtype, unsigned element)
 {
     vf largest = vf_set1(0);
+#pragma GCC unroll 4
     for (unsigned i = 0; i < vectors * SIMD_LANES; i += SIMD_LANES) {
         vf x = elements_load(dtype, src + (size_t)(at + i) * element);
         if (coding->scaled)
             x = vf_mul(x, coding->unit);
-        if (coding->inverse)
+        if (coding->vectors)
             x = vf_sub(vf_mul(x, vf_load(coding->inverse + at + i)),
                        vf_load(coding->offset + at + i));
         largest = vf_larger(largest, vf_abs(x));
@@ -67,7 +69,7 @@ SIMD vf largest_of_part(const coding_t *coding, const uint8_t *src, unsigned at,
     float inverse[TILE_MAX] = {0}, offset[TILE_MAX] = {0};
     coding_t own = *coding;
     memcpy(elements, src + (size_t)at * element, (size_t)n * element);
-    if (coding->inverse) {
+    if (coding->vectors) {
         own.inverse = memcpy(inverse, coding->inverse + at, n * sizeof *inverse);
         own.offset = memcpy(offset, coding->offset + at, n * sizeof *offset);
     }
@@ -75,13 +77,14 @@ SIMD vf largest_of_part(const coding_t *coding, const uint8_t *src, unsigned at,
 }
 
 SIMD void peaks_of(const tahx_run_t *run, const uint8_t *src, uint16_t *peaks, tah_dtype_t dtype,
-                   unsigned element, unsigned tile)
+                   unsigned element, unsigned tile, bool vectors)
 {
     const coding_t coding = {
         .inverse = run->inverse,
         .offset = run->offset,
         .unit = vf_set1(float_power(-run->exponent)),
         .scaled = run->exponent != 0,
+        .vectors = vectors,
     };
     const unsigned n = run->n, tiles = tahx_run_tiles(run), rest = n % tile;
     for (unsigned first = 0; first < tiles; first += SCAN_TILES) {
@@ -108,12 +111,15 @@ SIMD void peaks_of(const tahx_run_t *run, const uint8_t *src, uint16_t *peaks, t
 SIMD void peaks_type(const tahx_run_t *run, const uint8_t *src, uint16_t *peaks, tah_dtype_t dtype,
                      unsigned element)
 {
-    if (run->shape->tile == 32)
-        peaks_of(run, src, peaks, dtype, element, 32);
+    const bool vectors = run->inverse != NULL;
+    if (run->shape->tile == 32 && vectors)
+        peaks_of(run, src, peaks, dtype, element, 32, true);
+    else if (run->shape->tile == 32)
+        peaks_of(run, src, peaks, dtype, element, 32, false);
     else if (run->shape->tile == 64)
-        peaks_of(run, src, peaks, dtype, element, 64);
+        peaks_of(run, src, peaks, dtype, element, 64, vectors);
     else
-        peaks_of(run, src, peaks, dtype, element, run->shape->tile);
+        peaks_of(run, src, peaks, dtype, element, run->shape->tile, vectors);
 }
 
 static void vector_peaks(const tahx_run_t *run, const uint8_t *src, uint16_t *peaks)
