@@ -39,6 +39,7 @@ AC_SUBST([TAH_CFLAGS])
 AC_SUBST([TAH_CODEC_CFLAGS])
 AC_SUBST([TAH_SANITIZER_LDFLAGS])
 AM_CONDITIONAL([SANITIZED], [test "$enable_sanitizer" != no])
+AM_CONDITIONAL([SANITIZED_THREAD], [test "$enable_sanitizer" = thread])
 ])
 
 # TAH_WARNING(flag): a compiler flag for TAH_CFLAGS, where the compiler knows it.

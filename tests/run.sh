@@ -7,13 +7,15 @@ build='' # set by prepare_build
 
 usage() {
     cat <<'END'
-Usage: tests/run.sh [--mpi mpich|openmpi]...
+Usage: tests/run.sh [--mpi MPI[:SANITIZER]]...
 
-Builds tahmpi for the MPI [mpich] in build/MPI and runs `make check` there; with several --mpi, one
-after the other. Missing Debian packages are installed when started as root. The last line is
+Builds tahmpi for the MPI (mpich, the default, or openmpi) in build/MPI and runs `make check` there;
+with several --mpi, one after the other. With a sanitizer (address, with undefined, or thread), in
+build/MPI-SANITIZER, and only the tests that it can find something in. Missing Debian packages are
+installed when started as root. The last line is
 "N passed, N failed, N skipped"; status 0 if none failed.
 
-Example: tests/run.sh --mpi mpich --mpi openmpi
+Example: tests/run.sh --mpi mpich --mpi mpich:thread
 END
 }
 
@@ -22,8 +24,9 @@ while [ $# -gt 0 ]; do
     case $1 in
     --mpi)
         case ${2-} in
-        mpich | openmpi) mpis+=("$2") ;;
-        *) prepare_fail "--mpi '${2-}': must be mpich or openmpi" ;;
+        mpich | openmpi | mpich:address | openmpi:address | mpich:thread | openmpi:thread)
+            mpis+=("$2") ;;
+        *) prepare_fail "--mpi '${2-}': must be mpich or openmpi, alone or with :address or :thread" ;;
         esac
         shift 2
         ;;
@@ -53,9 +56,10 @@ count() {
 
 # Shows what is worth seeing of `make check` as it runs: all but what passes.
 run_tests() {
-    local status=0 unsuccessful
-    echo "testing with $1 ..."
-    make -C "$build" check </dev/null 2>&1 | tee "$build/check.log" |
+    local target=check status=0 unsuccessful
+    [ -z "${2-}" ] || target=check-sanitized
+    echo "testing with $1${2:+, $2 sanitizer} ..."
+    make -C "$build" $target </dev/null 2>&1 | tee "$build/check.log" |
         grep --line-buffered -E '^(FAIL|XPASS|ERROR|SKIP): ' || status=${PIPESTATUS[0]}
     unsuccessful=$(($(count FAIL) + $(count XPASS) + $(count ERROR)))
     passed=$((passed + $(count PASS) + $(count XFAIL)))
@@ -73,8 +77,9 @@ run_tests() {
 trap finish EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
-for mpi in "${mpis[@]}"; do
+for run in "${mpis[@]}"; do
+    IFS=: read -r mpi sanitizer <<<"$run"
     prepare_packages "$mpi" "${optional[@]}"
-    prepare_build "$mpi"
-    run_tests "$mpi"
+    prepare_build "$mpi" "$sanitizer"
+    run_tests "$mpi" "$sanitizer"
 done

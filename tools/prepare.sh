@@ -3,7 +3,9 @@
 #
 #   prepare_packages MPI [PACKAGE...]   installs what is missing of the Debian packages that tahmpi
 #                          needs and of those named, if it may; else says how
-#   prepare_build MPI      builds for that MPI (mpich or openmpi) in build/MPI of the source tree
+#   prepare_build MPI [SANITIZER]   builds for that MPI (mpich or openmpi) in build/MPI of the source
+#                          tree; with a sanitizer (address, with undefined, or thread), in
+#                          build/MPI-SANITIZER
 #
 # Both end the script with one clear message when they fail. prepare_build sets build (the folder).
 
@@ -61,15 +63,21 @@ apt-get install --no-install-recommends ${missing[*]}"
 }
 
 prepare_configure() {
-    cd "$build" && "$prepare_source/configure" --with-mpi="$1"
+    local options=(--with-mpi="$1")
+    case ${2-} in
+    address) options+=('--enable-sanitizer=address,undefined' CFLAGS='-O1 -g') ;;
+    thread) options+=(--enable-sanitizer=thread CFLAGS='-O1 -g') ;;
+    esac
+    cd "$build" && "$prepare_source/configure" "${options[@]}"
 }
 
 prepare_build() {
-    build=$prepare_source/build/$1
+    local name=$1${2:+-$2}
+    build=$prepare_source/build/$name
     mkdir -p "$build"
     [ -x "$prepare_source/configure" ] ||
         prepare_step "making configure" "$prepare_source/build/autogen.log" "$prepare_source/autogen.sh"
     [ -e "$build/Makefile" ] ||
-        prepare_step "configuring for $1" "$build/configure.log" prepare_configure "$1"
-    prepare_step "building for $1" "$build/make.log" make -C "$build" -j "$(nproc)"
+        prepare_step "configuring for $name" "$build/configure.log" prepare_configure "$@"
+    prepare_step "building for $name" "$build/make.log" make -C "$build" -j "$(nproc)"
 }

@@ -14,14 +14,15 @@ compare_policies="none lossless tah"
 compare_programs=$TAH_BUILD/tests/shim # where the programs are
 compare_preload=$TAH_LIB               # the library, and what else is preloaded with it
 
-# Notes of all ranks in the order of their names, exit code, standard output and error.
+# Exit code, standard error and output, notes of all ranks in the order of their names: what says most
+# of a failure comes first.
 compare_collect() {
+    echo "exit code $(cat "$1/code")"
+    mpi_stderr_stable "$1/stderr" | sed 's/^/stderr: /'
+    sed 's/^/stdout: /' "$1/stdout"
     for compare_note in "$1"/out/*; do
         [ -e "$compare_note" ] && sed "s|^|$(basename "$compare_note"): |" "$compare_note"
     done
-    sed 's/^/stdout: /' "$1/stdout"
-    mpi_stderr_stable "$1/stderr" | sed 's/^/stderr: /'
-    echo "exit code $(cat "$1/code")"
 }
 
 # compare_run FOLDER RANKS POLICY PROGRAM [ARGUMENT ...]
@@ -80,7 +81,7 @@ compare_same() {
 compare_plain() {
     grep -n ' BAD \| WRONG \|data .* off ' "$1/all" >"$1/diff" && return 1
     [ "$(cat "$1/code")" -eq "${compare_code:-0}" ] && return
-    tail -n 20 "$1/all" >"$1/diff"
+    head -n 20 "$1/all" >"$1/diff"
     return 1
 }
 

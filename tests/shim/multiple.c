@@ -4,7 +4,7 @@
  */
 #include "tests/lib/mt.h"
 
-#define THREADS 8
+#define THREADS 16
 #define ROUNDS 16
 #define COUNT_MOST 9000
 
@@ -26,7 +26,7 @@ static void by_recv(round_t *r)
 static void by_waitall(round_t *r)
 {
     MPI_Request requests[2];
-    MPI_Status statuses[2];
+    MPI_Status statuses[2] = {r->status, r->status};
     MPI_Irecv(r->in, COUNT_MOST, MPI_FLOAT, MPI_ANY_SOURCE, r->tag, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(r->out, r->count, MPI_FLOAT, mt_right, r->tag, MPI_COMM_WORLD, &requests[1]);
     MPI_Waitall(2, requests, statuses);
@@ -47,7 +47,7 @@ static void by_test(round_t *r)
 static void by_testany(round_t *r)
 {
     MPI_Request requests[2];
-    MPI_Status status;
+    MPI_Status status = r->status;
     MPI_Irecv(r->in, COUNT_MOST, MPI_FLOAT, mt_left, r->tag, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(r->out, r->count, MPI_FLOAT, mt_right, r->tag, MPI_COMM_WORLD, &requests[1]);
     for (int left = 2; left > 0;) {
@@ -102,7 +102,7 @@ static void by_sendrecv(round_t *r)
 static void by_persistent(round_t *r)
 {
     MPI_Request requests[2];
-    MPI_Status statuses[2];
+    MPI_Status statuses[2] = {r->status, r->status};
     MPI_Recv_init(r->in, COUNT_MOST, MPI_FLOAT, mt_left, r->tag, MPI_COMM_WORLD, &requests[0]);
     MPI_Send_init(r->out, r->count, MPI_FLOAT, mt_right, r->tag, MPI_COMM_WORLD, &requests[1]);
     MPI_Startall(2, requests);

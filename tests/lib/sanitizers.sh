@@ -1,0 +1,19 @@
+# shellcheck shell=sh
+# The environment of tests in a build with sanitizers: whatever one finds ends its process, and so the
+# test. Sourced before each test. What MPI's libraries cannot stand or do wrong is set aside here.
+
+# The library is preloaded, so ahead of the sanitizer's own that the program is linked to.
+ASAN_OPTIONS=verify_asan_link_order=0:detect_stack_use_after_return=1
+UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
+
+# UCX, beneath MPICH, patches the functions that allocate memory, sanitizers do too: together they
+# crash a program that does not even communicate.
+UCX_MEM_EVENTS=no
+export UCX_MEM_EVENTS
+
+# hwloc, in MPICH's MPI_Init, loads plug-ins that leak, and unloads them, so that they cannot be named in
+# a list of suppressions.
+HWLOC_PLUGINS_PATH=/nonexistent
+export HWLOC_PLUGINS_PATH
