@@ -106,7 +106,7 @@ INLINE bool planes_read(const uint8_t *in, unsigned first, unsigned n, unsigned 
 
 INLINE bool tile_load(const tahx_run_t *run, unsigned byte, const uint8_t *in, unsigned width,
                       unsigned at, unsigned n, const __m256 table[2], uint8_t *dst,
-                      tah_dtype_t dtype, unsigned element)
+                      tah_dtype_t dtype, unsigned element, bool vectors)
 {
     const __m256 scale = _mm256_set1_ps(run->widths->level[byte]);
     const __m256 unit = _mm256_set1_ps(float_power(run->exponent));
@@ -128,7 +128,7 @@ INLINE bool tile_load(const tahx_run_t *run, unsigned byte, const uint8_t *in, u
                 x = _mm256_mul_ps(levels_read(run->shape->book, _mm256_cvtepu8_epi32(eight), width,
                                               table[0], table[1]),
                                   scale);
-            if (run->scale)
+            if (vectors)
                 x = _mm256_add_ps(_mm256_mul_ps(x, load_floats(run->scale + at + i, left)),
                                   load_floats(run->mean + at + i, left));
             if (run->exponent)
@@ -164,9 +164,9 @@ INLINE size_t decode_run(const tahx_run_t *run, const uint8_t *bytes, const uint
             if (room - used < taken)
                 return SIZE_MAX;
             const bool valid = n == tile ? tile_load(run, *bytes, in + used, width, at, tile,
-                                                     tables[width], own, dtype, element)
+                                                     tables[width], own, dtype, element, vectors)
                                          : tile_load(run, *bytes, in + used, width, at, n,
-                                                     tables[width], own, dtype, element);
+                                                     tables[width], own, dtype, element, vectors);
             if (!valid)
                 return SIZE_MAX;
         }
