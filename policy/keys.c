@@ -40,25 +40,28 @@ typedef struct key {
 #define TAHX (1u << TAH_CODEC_TAHX)
 #define LOSSLESS (1u << TAH_CODEC_LOSSLESS)
 #define LOSSY (TAH | UNIFORM | TAHX)
+#define NO_CHOICES {NULL}, 0
 #define MATCH(member) offsetof(policy_entry_t, match.member)
 #define RULE(member) offsetof(policy_entry_t, rule.member)
 
 static const key_info_t keys[POLICY_KEY_COUNT] = {
-    [POLICY_KEY_TAG] = {"tag", ANY, KIND_TAGS, MATCH(tags)},
+    [POLICY_KEY_TAG] = {"tag", ANY, KIND_TAGS, MATCH(tags), NO_CHOICES},
     [POLICY_KEY_DIRECTION] =
         {"direction", ANY, KIND_CHOICE, MATCH(direction), {"up", "down"}, POLICY_UP},
-    [POLICY_KEY_DTYPE] = {"dtype", ANY, KIND_DTYPE, RULE(params.dtype)},
-    [POLICY_KEY_MIN_BYTES] = {"min-bytes", ANY, KIND_BYTES, MATCH(min_bytes)},
-    [POLICY_KEY_MAX_BYTES] = {"max-bytes", ANY, KIND_BYTES, MATCH(max_bytes)},
-    [POLICY_KEY_COMM_SIZE] = {"comm-size", ANY, KIND_SIZES, MATCH(comm_sizes)},
+    [POLICY_KEY_DTYPE] = {"dtype", ANY, KIND_DTYPE, RULE(params.dtype), NO_CHOICES},
+    [POLICY_KEY_MIN_BYTES] = {"min-bytes", ANY, KIND_BYTES, MATCH(min_bytes), NO_CHOICES},
+    [POLICY_KEY_MAX_BYTES] = {"max-bytes", ANY, KIND_BYTES, MATCH(max_bytes), NO_CHOICES},
+    [POLICY_KEY_COMM_SIZE] = {"comm-size", ANY, KIND_SIZES, MATCH(comm_sizes), NO_CHOICES},
     [POLICY_KEY_SCOPE] =
         {"scope", ANY, KIND_CHOICE, MATCH(scope), {"remote", "all"}, POLICY_SCOPE_REMOTE},
-    [POLICY_KEY_SYNCHRONOUS] = {"synchronous", LOSSY | LOSSLESS, KIND_SWITCH, MATCH(synchronous)},
-    [POLICY_KEY_CODEC] = {"codec", ANY, KIND_CODEC, RULE(params.codec)},
-    [POLICY_KEY_BITS] = {"bits", TAH | UNIFORM, KIND_BITS},
-    [POLICY_KEY_HIGH_FRACTION] = {"high-fraction", TAH, KIND_REAL, RULE(params.high_fraction)},
-    [POLICY_KEY_TILE] = {"tile", LOSSY, KIND_UINT16, RULE(params.tile)},
-    [POLICY_KEY_CHANNELS] = {"channels", LOSSY, KIND_UINT32, RULE(params.channels)},
+    [POLICY_KEY_SYNCHRONOUS] =
+        {"synchronous", LOSSY | LOSSLESS, KIND_SWITCH, MATCH(synchronous), NO_CHOICES},
+    [POLICY_KEY_CODEC] = {"codec", ANY, KIND_CODEC, RULE(params.codec), NO_CHOICES},
+    [POLICY_KEY_BITS] = {"bits", TAH | UNIFORM, KIND_BITS, 0, NO_CHOICES},
+    [POLICY_KEY_HIGH_FRACTION] =
+        {"high-fraction", TAH, KIND_REAL, RULE(params.high_fraction), NO_CHOICES},
+    [POLICY_KEY_TILE] = {"tile", LOSSY, KIND_UINT16, RULE(params.tile), NO_CHOICES},
+    [POLICY_KEY_CHANNELS] = {"channels", LOSSY, KIND_UINT32, RULE(params.channels), NO_CHOICES},
     [POLICY_KEY_ALLOCATE] = {"allocate",
                              TAH,
                              KIND_CHOICE,
@@ -78,15 +81,15 @@ static const key_info_t keys[POLICY_KEY_COUNT] = {
                              {"nearest", "stochastic"},
                              TAH_ROUND_NEAREST},
     [POLICY_KEY_RANGE_SEARCH] = {"range-search", TAH | UNIFORM, KIND_SWITCH,
-                                 RULE(params.range_search)},
-    [POLICY_KEY_SEED] = {"seed", TAH | UNIFORM, KIND_UINT64, RULE(params.seed)},
-    [POLICY_KEY_RATE] = {"rate", TAHX, KIND_REAL, RULE(params.rate)},
-    [POLICY_KEY_MIN_BITS] = {"min-bits", TAHX, KIND_UINT8, RULE(params.min_bits)},
+                                 RULE(params.range_search), NO_CHOICES},
+    [POLICY_KEY_SEED] = {"seed", TAH | UNIFORM, KIND_UINT64, RULE(params.seed), NO_CHOICES},
+    [POLICY_KEY_RATE] = {"rate", TAHX, KIND_REAL, RULE(params.rate), NO_CHOICES},
+    [POLICY_KEY_MIN_BITS] = {"min-bits", TAHX, KIND_UINT8, RULE(params.min_bits), NO_CHOICES},
     [POLICY_KEY_ERROR] =
         {"error", TAHX, KIND_CHOICE, RULE(params.error), {"absolute", "token"}, TAH_ERROR_ABSOLUTE},
-    [POLICY_KEY_MIN_SQNR] = {"min-sqnr", LOSSY, KIND_DB, RULE(params.min_sqnr)},
-    [POLICY_KEY_LEVEL] = {"level", LOSSLESS, KIND_INT, RULE(params.level)},
-    [POLICY_KEY_WARMUP] = {"warmup", LOSSY | LOSSLESS, KIND_UINT64, RULE(warmup)},
+    [POLICY_KEY_MIN_SQNR] = {"min-sqnr", LOSSY, KIND_DB, RULE(params.min_sqnr), NO_CHOICES},
+    [POLICY_KEY_LEVEL] = {"level", LOSSLESS, KIND_INT, RULE(params.level), NO_CHOICES},
+    [POLICY_KEY_WARMUP] = {"warmup", LOSSY | LOSSLESS, KIND_UINT64, RULE(warmup), NO_CHOICES},
 };
 
 const char *policy_key_name(policy_key_t key)
