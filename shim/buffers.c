@@ -9,31 +9,69 @@
 #include "shim/shim.h"
 #include "shim/trace.h"
 
-#define BUFFERS_GRAIN 4096        /* capacities are multiples of this, bytes */
+#define BUFFERS_GRAIN 4096         /* capacities are multiples of this, bytes */
 #define BUFFERS_SHRINK_LEAST 65536 /* less than this is not worth giving back */
+#define BUFFERS_LOOKS 128          /* kept buffers to look at for one that fits */
 
 static pthread_mutex_t buffers_mutex = PTHREAD_MUTEX_INITIALIZER;
 static buffer_t *buffers_kept; /* latest first */
 static size_t buffers_kept_bytes;
-static uint64_t buffers_held; /* taken and kept together */
-static uint64_t buffers_most;
+static size_t buffers_taken, buffers_taken_most; /* bytes */
+static uint64_t buffers_most;                    /* of what is taken and kept together */
 
-static void buffers_account(size_t more, size_t less)
+static size_t buffers_capacity(size_t bytes)
 {
-    buffers_held += more;
-    buffers_held -= less;
-    if (buffers_held > buffers_most)
-        buffers_most = buffers_held;
+    return (bytes + BUFFERS_GRAIN) / BUFFERS_GRAIN * BUFFERS_GRAIN;
+}
+
+/* Unlinks the oldest kept buffers until no more than room bytes are kept; returns them as a list. */
+static buffer_t *buffers_trim(size_t room)
+{
+    buffer_t **link = &buffers_kept;
+    size_t kept = 0;
+    if (buffers_kept_bytes <= room)
+        return NULL;
+    while (*link != NULL && kept + (*link)->bytes <= room) {
+        kept += (*link)->bytes;
+        link = &(*link)->older;
+    }
+    buffer_t *surplus = *link;
+    *link = NULL;
+    buffers_kept_bytes = kept;
+    return surplus;
+}
+
+/* Counts bytes more as taken; returns what can no longer be kept beside them, as a list. */
+static buffer_t *buffers_account(size_t bytes)
+{
+    buffers_taken += bytes;
+    if (buffers_taken > buffers_taken_most)
+        buffers_taken_most = buffers_taken;
+    buffer_t *surplus = buffers_trim(BUFFERS_KEPT_BYTES + buffers_taken_most - buffers_taken);
+    if (buffers_taken + buffers_kept_bytes > buffers_most)
+        buffers_most = buffers_taken + buffers_kept_bytes;
+    return surplus;
+}
+
+static void buffers_free(buffer_t *list)
+{
+    while (list != NULL) {
+        buffer_t *older = list->older;
+        free(list);
+        list = older;
+    }
 }
 
 /* The kept buffer that fits best without wasting more than it uses; unlinked. */
 static buffer_t *buffers_find(size_t bytes)
 {
-    buffer_t **best = NULL;
-    for (buffer_t **link = &buffers_kept; *link != NULL; link = &(*link)->older) {
+    buffer_t **best = NULL, **link = &buffers_kept;
+    for (int looks = 0; *link != NULL && looks < BUFFERS_LOOKS; looks++, link = &(*link)->older) {
         size_t capacity = (*link)->bytes;
         if (capacity >= bytes && capacity / 2 <= bytes && (best == NULL || capacity < (*best)->bytes))
             best = link;
+        if (capacity == bytes)
+            break;
     }
     if (best == NULL)
         return NULL;
@@ -45,41 +83,27 @@ static buffer_t *buffers_find(size_t bytes)
 
 buffer_t *buffers_take(size_t bytes)
 {
-    size_t capacity = (bytes + BUFFERS_GRAIN) / BUFFERS_GRAIN * BUFFERS_GRAIN;
+    size_t capacity = buffers_capacity(bytes);
     shim_lock(&buffers_mutex);
     buffer_t *buffer = buffers_find(capacity);
+    buffer_t *surplus = buffers_account(buffer != NULL ? buffer->bytes : capacity);
     shim_unlock(&buffers_mutex);
-    if (buffer != NULL) {
-        buffer->flight = 0;
-        return buffer;
+    buffers_free(surplus);
+    if (buffer == NULL) {
+        buffer = malloc(sizeof *buffer + capacity);
+        if (buffer == NULL) {
+            shim_lock(&buffers_mutex);
+            buffers_taken -= capacity;
+            shim_unlock(&buffers_mutex);
+            return NULL;
+        }
+        buffer->bytes = capacity;
     }
-    buffer = malloc(sizeof *buffer + capacity);
-    if (buffer == NULL)
-        return NULL;
-    buffer->bytes = capacity;
     buffer->flight = 0;
-    shim_lock(&buffers_mutex);
-    buffers_account(capacity, 0);
-    shim_unlock(&buffers_mutex);
     return buffer;
 }
 
-/* Unlinks the oldest kept buffers until bytes more fit; returns them as a list to be freed. */
-static buffer_t *buffers_make_room(size_t bytes)
-{
-    buffer_t **link = &buffers_kept;
-    size_t kept = 0;
-    while (*link != NULL && kept + (*link)->bytes + bytes <= BUFFERS_KEPT_BYTES) {
-        kept += (*link)->bytes;
-        link = &(*link)->older;
-    }
-    buffer_t *surplus = *link;
-    *link = NULL;
-    buffers_account(0, buffers_kept_bytes - kept);
-    buffers_kept_bytes = kept;
-    return surplus;
-}
-
+/* All of it is kept: there was room for it while it was taken. */
 void buffers_give(buffer_t *buffer)
 {
     if (buffer == NULL)
@@ -87,38 +111,24 @@ void buffers_give(buffer_t *buffer)
     if (UNLIKELY(buffer->flight != 0))
         trace_arrived(buffer->flight);
     memset(buffer->data, 0, TAH_KEY_BYTES);
-    buffer->older = NULL;
     shim_lock(&buffers_mutex);
-    buffer_t *surplus = buffer;
-    if (buffer->bytes <= BUFFERS_KEPT_BYTES) {
-        surplus = buffers_make_room(buffer->bytes);
-        buffer->older = buffers_kept;
-        buffers_kept = buffer;
-        buffers_kept_bytes += buffer->bytes;
-    } else {
-        buffers_account(0, buffer->bytes);
-    }
+    buffers_taken -= buffer->bytes;
+    buffer->older = buffers_kept;
+    buffers_kept = buffer;
+    buffers_kept_bytes += buffer->bytes;
     shim_unlock(&buffers_mutex);
-    while (surplus != NULL) {
-        buffer_t *older = surplus->older;
-        free(surplus);
-        surplus = older;
-    }
 }
 
 buffer_t *buffers_shrink(buffer_t *buffer, size_t bytes)
 {
-    size_t capacity = (bytes + BUFFERS_GRAIN) / BUFFERS_GRAIN * BUFFERS_GRAIN;
+    size_t capacity = buffers_capacity(bytes);
     if (buffer->bytes < capacity + BUFFERS_SHRINK_LEAST || buffer->bytes / 8 * 7 < capacity)
         return buffer;
-    size_t before = buffer->bytes;
-    buffer_t *smaller = realloc(buffer, sizeof *buffer + capacity);
+    buffer_t *smaller = buffers_take(bytes);
     if (smaller == NULL)
         return buffer;
-    smaller->bytes = capacity;
-    shim_lock(&buffers_mutex);
-    buffers_account(0, before - capacity);
-    shim_unlock(&buffers_mutex);
+    memcpy(smaller->data, buffer->data, bytes);
+    buffers_give(buffer);
     return smaller;
 }
 
@@ -130,14 +140,7 @@ uint64_t buffers_peak(void)
 void buffers_drop(void)
 {
     shim_lock(&buffers_mutex);
-    buffer_t *surplus = buffers_kept;
-    buffers_account(0, buffers_kept_bytes);
-    buffers_kept = NULL;
-    buffers_kept_bytes = 0;
+    buffer_t *surplus = buffers_trim(0);
     shim_unlock(&buffers_mutex);
-    while (surplus != NULL) {
-        buffer_t *older = surplus->older;
-        free(surplus);
-        surplus = older;
-    }
+    buffers_free(surplus);
 }

@@ -1,9 +1,9 @@
 /*
  * Memory of the library's own: frames on their way, what a probe had to take in, and scratch.
  *
- * A buffer is taken for one message and given back. A few are kept for the next one, since fresh
- * memory from the system costs more than encoding into it; what is kept never exceeds
- * BUFFERS_KEPT_BYTES in all. Thread-safe.
+ * A buffer is taken for one message and given back. It is kept for the next one, since fresh memory
+ * from the system costs more than encoding into it. What is taken and kept together never exceeds
+ * by more than BUFFERS_KEPT_BYTES what was taken at one time at most. Thread-safe.
  */
 #ifndef SHIM_BUFFERS_H
 #define SHIM_BUFFERS_H
@@ -32,8 +32,8 @@ buffer_t *buffers_take(size_t bytes);
 void buffers_give(buffer_t *buffer);
 
 /*
- * Gives back to the system what lies beyond the first bytes bytes of a buffer, when that is worth
- * it. The buffer may move: use the one returned. Never fails.
+ * The same first bytes bytes in a buffer of about that size, where that saves much, for a message
+ * that may be long on its way: use the one returned. Never fails.
  */
 buffer_t *buffers_shrink(buffer_t *buffer, size_t bytes);
 
