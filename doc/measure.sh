@@ -64,12 +64,13 @@ done
 command -v gnuplot >/dev/null || prepare_fail "gnuplot is missing: apt-get install gnuplot-nox"
 mkdir -p "$output"
 
-# One line a link and policy, and the loss curves of the slowest link.
+# summarise REPORT EVERY: one line a link and policy, and the loss curves of the first link, which
+# have a value for every EVERY steps.
 summarise() {
-    python3 - "$1" "$output" <<'END'
+    python3 - "$1" "$output" "$2" <<'END'
 import collections, csv, json, math, sys
 
-report, folder = json.load(open(sys.argv[1])), sys.argv[2]
+report, folder, every = json.load(open(sys.argv[1])), sys.argv[2], int(sys.argv[3])
 runs = collections.defaultdict(dict)
 for sample in report["samples"]:
     if sample["succeeded"]:
@@ -112,9 +113,9 @@ with open(f"{folder}/loss.csv", "w") as out:
     writer = csv.writer(out, lineterminator="\n")
     curves = {v: next(iter(runs[links[0], v].values()))[1]["step"] for v in ["plain"] + variants
               if runs[links[0], v]}
-    writer.writerow(["report"] + list(curves))
+    writer.writerow(["step"] + list(curves))
     for i, values in enumerate(zip(*curves.values())):
-        writer.writerow([i + 1] + list(values))
+        writer.writerow([(i + 1) * every] + list(values))
 END
 }
 
@@ -143,7 +144,7 @@ plot 1 with lines lc rgb '#999999' notitle, \\
         with labels offset 0,-1.2 font ',11' notitle
 set output '$output/loss.svg'
 set key right top autotitle columnhead
-set xlabel 'progress report'; set ylabel 'loss'
+set xlabel 'step'; set ylabel 'loss'
 set xrange [*:*]; set yrange [*:*]
 plot for [c = 2:$columns] '$output/loss.csv' using 1:c with lines lw 2
 END
@@ -156,13 +157,14 @@ if [ $draw = no ]; then
     fi
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
+    every=$(((steps + 59) / 60))
     # One core a stage, as the stages share this machine.
     OPENBLAS_NUM_THREADS=1 "$build/tools/tahmpi" ab --link "$links" --ranks 2 --runs "$runs" \
         "${policies[@]}" --json "$work/ab.json" --csv "$output/speedup-runs.csv" \
         --metric '^step_seconds: ([0-9.]+)' --metric '^comm_share: ([0-9.]+)' \
-        --metric '^loss_last_20: ([0-9.]+)' --metric '^step [0-9]+/[0-9]+ +loss ([0-9.]+)' \
-        -- "$build/examples/pipeline_lm" --steps "$steps" --report-every $(((steps + 59) / 60))
-    summarise "$work/ab.json"
+        --metric '^loss_last_20: ([0-9.]+)' --metric '^step +[0-9]+/[0-9]+ +loss ([0-9.]+)' \
+        -- "$build/examples/pipeline_lm" --steps "$steps" --report-every "$every"
+    summarise "$work/ab.json" "$every"
 fi
 draw
 echo "measure.sh: $output/speedup.csv, speedup-runs.csv, speedup.svg, loss.csv, loss.svg"
