@@ -31,7 +31,7 @@ libcodec_la_LIBADD += libcodec_avx2.la
 endif
 if KERNEL_AVX512
 noinst_LTLIBRARIES += libcodec_avx512.la
-libcodec_avx512_la_SOURCES = $(VECTOR_KERNEL) %D%/simd_avx512.h %D%/kernel_avx512.c \
+libcodec_avx512_la_SOURCES = $(VECTOR_KERNEL) %D%/simd_avx512.h %D%/table_64.h %D%/kernel_avx512.c \
 	%D%/tahx_avx512.h %D%/tahx_avx512_planes.h %D%/tahx_avx512.c \
 	%D%/tahx_avx512_encode.c %D%/tahx_avx512_decode.c \
 	$(TAHX_VECTOR_KERNEL)

@@ -8,6 +8,7 @@
 #include <immintrin.h>
 
 #include "codec/simd.h"
+#include "codec/table_64.h"
 
 typedef __m512 vf;
 typedef __m512i vi;
@@ -158,29 +159,15 @@ SIMD vb vb_limit(vb codes, unsigned last)
 #define TURN 0x8040201008040201
 
 /* Where vb_pack has put code 8 q + 7 - r, for byte 8 q + r. */
-static const uint8_t pack_order[64] = {
-#define AT(c) ((c) % 16 / 4 * 16 + (c) / 16 * 4 + (c) % 4)
-#define EIGHT(q)                                                                                   \
-    AT(8 * (q) + 7), AT(8 * (q) + 6), AT(8 * (q) + 5), AT(8 * (q) + 4), AT(8 * (q) + 3),           \
-        AT(8 * (q) + 2), AT(8 * (q) + 1), AT(8 * (q))
-    EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(3), EIGHT(4), EIGHT(5), EIGHT(6), EIGHT(7)
-#undef EIGHT
-#undef AT
-};
+#define PACK_AT(c) ((c) % 16 / 4 * 16 + (c) / 16 * 4 + (c) % 4)
+#define PACK_TURNED(w, k) PACK_AT((k) / 8 * 8 + 7 - (k) % 8)
+static const uint8_t pack_order[64] = BYTES_64(PACK_TURNED, 0);
 
 /* Tables of 64 places for each number of planes w, where place k holds AT(w, k). */
-#define PLANES_8(AT, w, k)                                                                         \
-    AT(w, k), AT(w, k + 1), AT(w, k + 2), AT(w, k + 3), AT(w, k + 4), AT(w, k + 5), AT(w, k + 6),  \
-        AT(w, k + 7)
-#define PLANES_64(AT, w)                                                                           \
-    {                                                                                              \
-        PLANES_8(AT, w, 0), PLANES_8(AT, w, 8), PLANES_8(AT, w, 16), PLANES_8(AT, w, 24),          \
-            PLANES_8(AT, w, 32), PLANES_8(AT, w, 40), PLANES_8(AT, w, 48), PLANES_8(AT, w, 56)     \
-    }
 #define PLANES_TABLE(AT)                                                                           \
     {                                                                                              \
-        PLANES_64(AT, 1), PLANES_64(AT, 2), PLANES_64(AT, 3), PLANES_64(AT, 4), PLANES_64(AT, 5),  \
-            PLANES_64(AT, 6), PLANES_64(AT, 7), PLANES_64(AT, 8)                                   \
+        BYTES_64(AT, 1), BYTES_64(AT, 2), BYTES_64(AT, 3), BYTES_64(AT, 4), BYTES_64(AT, 5),       \
+            BYTES_64(AT, 6), BYTES_64(AT, 7), BYTES_64(AT, 8)                                      \
     }
 
 /* Where byte i of plane p is: in a stream of planes of w bytes, and eight bytes of a plane apart. */

@@ -155,12 +155,11 @@ int batch_completed(batch_t *batch, int i, MPI_Status *status, bool failed)
     if (pending == NULL)
         return MPI_SUCCESS;
     MPI_Comm comm = pending->in.comm;
-    bool persistent_recv = pending->kind == PENDING_PERSISTENT_RECV;
-    bool persistent = persistent_recv || pending->kind == PENDING_PERSISTENT_SEND;
+    bool persistent = pending_is_persistent(pending);
     int error = requests_complete(pending, status, failed);
     if (error != MPI_SUCCESS) {
         batch->failed_comm = comm;
-        batch->failed_persistent = persistent_recv;
+        batch->failed_persistent = persistent;
     }
     if (persistent && (failed || error != MPI_SUCCESS))
         batch_failed_persistent(&batch->program[i], pending);

@@ -15,7 +15,6 @@ atomic_int requests_entered, requests_inner, requests_freed;
 
 static pthread_mutex_t requests_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t requests_poll_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t requests_settle_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pending_t *requests_table;
 static pending_t *requests_abandoned;
 static unsigned long requests_changes; /* of the table, and of who owns what in it */
@@ -181,7 +180,9 @@ void requests_release(unsigned long outer)
 
 pending_t *requests_find(MPI_Request request)
 {
-    if (request == MPI_REQUEST_NULL)
+    /* Whoever has the handle knows that it was entered, if it was. */
+    if (request == MPI_REQUEST_NULL ||
+        LIKELY(atomic_load_explicit(&requests_entered, memory_order_relaxed) == 0))
         return NULL;
     const thread_slot_t *slot = thread_slot();
     shim_lock(&requests_mutex);
@@ -240,13 +241,11 @@ void requests_settle(pending_t *pending, MPI_Status *status)
     if (pending->kind != PENDING_SENDRECV &&
         (uint64_t)status_bytes(status) > incoming_capacity(&pending->in))
         return;
-    shim_lock(&requests_settle_mutex); /* several threads may look at one request */
     if (!pending->settled) {
         pending->settled_error = requests_restore(pending, status);
         pending->settled_status = *status;
         pending->settled = true;
     }
-    shim_unlock(&requests_settle_mutex);
     requests_copy_status(status, &pending->settled_status);
 }
 

@@ -105,7 +105,10 @@ int requests_complete(pending_t *pending, MPI_Status *status, bool failed);
 /* Whether it is a receive under way, whose bytes have not been looked at. */
 bool requests_decodes(const pending_t *pending);
 
-/* Decodes, but leaves the entry for the call that will really complete the request. */
+/*
+ * Decodes, but leaves the entry for the call that will really complete the request. By one thread at
+ * a time: the one whose call has claimed the entry, or under a lock of the caller's.
+ */
 void requests_settle(pending_t *pending, MPI_Status *status);
 
 /* Takes an entry out of the table, without freeing it. */

@@ -35,6 +35,7 @@ void workers_start(void)
     uint64_t own = workers_digest(), *all = calloc((size_t)shim.size, sizeof *all);
     if (all == NULL) {
         log_error("out of memory for a table of %d ranks", shim.size);
+        log_drain();
         pmpi.Abort(MPI_COMM_WORLD, 1);
         abort();
     }

@@ -42,6 +42,8 @@ int wrap_request_free(MPI_Request *request)
     return wrap_done(rc);
 }
 
+static pthread_mutex_t wrap_settle_mutex = PTHREAD_MUTEX_INITIALIZER;
+
 int wrap_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     pending_t *pending = requests_find(request);
@@ -51,8 +53,11 @@ int wrap_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     MPI_Status *got = status == MPI_STATUS_IGNORE ? &own : status;
     MPI_Request real = pending->inner != MPI_REQUEST_NULL ? pending->inner : request;
     int rc = next.MPI_Request_get_status(real, flag, got);
-    if (rc == MPI_SUCCESS && *flag)
+    if (rc == MPI_SUCCESS && *flag) {
+        shim_lock(&wrap_settle_mutex); /* several threads may look at one request */
         requests_settle(pending, got);
+        shim_unlock(&wrap_settle_mutex);
+    }
     /* Open MPI leaves errors to the call that completes the request. */
     if (!SHIM_WAIT_ERRORS_TO_COMM && rc == MPI_SUCCESS && *flag && pending->settled &&
         pending->settled_error != MPI_SUCCESS)
