@@ -200,8 +200,9 @@ size_t tah_frame_claimed_bytes(const void *data, size_t capacity, const uint8_t 
  * TAH_ERR_SPACE, TAH_ERR_SQNR, TAH_ERR_PARAM, TAH_ERR_DTYPE, TAH_ERR_MEMORY: the content of frame
  * up to capacity is undefined, result is all zero; the first 16 bytes are then zero if capacity
  * allows, so that the buffer cannot pass for a frame.
- * With min_sqnr, TAH_ERR_SPACE may also say that the bits it takes do not fit; where capacity is
- * that of the message, the message is better sent as it is.
+ * With min_sqnr, TAH_ERR_SPACE may also say that an encoding tried on the way did not fit, with more
+ * bits or with more exact tiles than another; where capacity is that of the message, the message is
+ * better sent as it is.
  * result may not be NULL.
  */
 tah_status_t tah_encode(const tah_params_t *params, const tah_message_t *message, const void *src,
