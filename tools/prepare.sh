@@ -68,7 +68,8 @@ prepare_configure() {
     address) options+=('--enable-sanitizer=address,undefined' CFLAGS='-O1 -g') ;;
     thread) options+=(--enable-sanitizer=thread CFLAGS='-O1 -g') ;;
     esac
-    cd "$build" && "$prepare_source/configure" "${options[@]}"
+    # In a shell of its own: paths given to the script are relative to where it was started.
+    (cd "$build" && "$prepare_source/configure" "${options[@]}")
 }
 
 prepare_build() {
