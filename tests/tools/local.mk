@@ -1,5 +1,5 @@
 # The tahmpi command, and programs for it to look at.
-tools_scripts = %D%/command.tap %D%/check.tap %D%/info.tap %D%/ab.tap \
+tools_scripts = %D%/command.tap %D%/prepare.tap %D%/check.tap %D%/info.tap %D%/ab.tap \
 	%D%/bw.tap %D%/trace.tap %D%/traffic.tap %D%/try.tap
 TESTS += $(tools_scripts)
 EXTRA_DIST += $(tools_scripts)
