@@ -64,6 +64,9 @@ typedef struct tahx_widths {
 } tahx_widths_t;
 void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths);
 
+/* The first three fields alone: what a shape's threshold decides. */
+void tahx_widths_plan(const tahx_shape_t *shape, tahx_widths_t *widths);
+
 /* Spreads what one byte shares evenly over the tensor: bits of a tile's number in reverse order. */
 static inline unsigned tahx_rank(uint64_t tile)
 {

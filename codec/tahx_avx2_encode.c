@@ -125,18 +125,16 @@ INLINE void tile_errors(const setup_t *setup, batch_t *batch, unsigned t, const 
 INLINE void batch_search(batch_t *batch)
 {
     const __m128i bit = _mm_setr_epi32(1, 2, 4, 8);
-    memset(batch->best, 0, sizeof batch->best);
     for (unsigned t = 0; t < batch->tiles; t++) {
-        const int tried = batch->tried[t / 2] >> 4 * (t % 2);
-        const __m128i valid = _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32(tried), bit), bit);
+        const __m128i tried = _mm_set1_epi32(batch->tried[t]);
+        const __m128i valid = _mm_cmpeq_epi32(_mm_and_si128(tried, bit), bit);
         const __m128 error = _mm_blendv_ps(
             _mm_set1_ps(INFINITY),
             _mm_mul_ps(_mm_cvtepi32_ps(batch->errors[t]), _mm_load_ps(batch->squares[t])),
             _mm_castsi128_ps(valid));
         __m128 least = _mm_min_ps(error, _mm_shuffle_ps(error, error, 0x4e));
         least = _mm_min_ps(least, _mm_shuffle_ps(least, least, 0xb1));
-        batch->best[t / 2] |=
-            (uint8_t)(_mm_movemask_ps(_mm_cmpeq_ps(error, least)) << 4 * (t % 2));
+        batch->best[t] = (uint8_t)_mm_movemask_ps(_mm_cmpeq_ps(error, least));
     }
 }
 

@@ -101,6 +101,10 @@ INLINE void tile_errors(const setup_t *setup, batch_t *batch, unsigned t, const 
     int16_t *fixed = batch_fixed(batch, t, tile);
     __m512i sums[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
     for (unsigned i = 0; i < n; i += UNIT) {
+        const uint8_t *ahead = src + (size_t)(at + i) * element + 4096;
+        __builtin_prefetch(ahead);
+        if (element > 2)
+            __builtin_prefetch(ahead + 64);
         const __m512i own = values_fix(setup, inverse, src + (size_t)(at + i) * element, at + i,
                                        n - i, dtype, element);
         _mm512_store_si512(fixed + i, own);
@@ -127,16 +131,16 @@ INLINE __m512i add_across(const __m512i x[4])
 /* The second stage: the scales with the least errors, of four tiles at once. */
 INLINE void batch_search(batch_t *batch)
 {
+    const uint32_t bits = 0x0f0f0f0f; /* of four tiles */
     for (unsigned t = 0; t < batch->tiles; t += 4) {
-        uint16_t tried, best;
-        memcpy(&tried, batch->tried + t / 2, sizeof tried);
+        const __mmask16 tried = (__mmask16)_pext_u32(load_u32(batch->tried + t), bits);
         const __m512 error = _mm512_mask_mul_ps(
             _mm512_set1_ps(INFINITY), tried, _mm512_cvtepi32_ps(add_across(batch->errors + t)),
             _mm512_loadu_ps(batch->squares[t]));
         __m512 least = _mm512_min_ps(error, _mm512_permute_ps(error, 0x4e));
         least = _mm512_min_ps(least, _mm512_permute_ps(least, 0xb1));
-        best = _mm512_cmp_ps_mask(error, least, _CMP_EQ_OQ);
-        memcpy(batch->best + t / 2, &best, sizeof best);
+        const __mmask16 best = _mm512_cmp_ps_mask(error, least, _CMP_EQ_OQ);
+        store_u32(batch->best + t, _pdep_u32(best, bits));
     }
 }
 

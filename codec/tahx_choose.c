@@ -77,46 +77,53 @@ static bool typical(const float *values, uint32_t count, int *result)
 }
 
 /*
- * Means in units of a power of two near deviation * sqrt(12 / rows), where the bits that a finer
- * unit takes and the error of a coarser one balance; by coarser powers of two more, and cut off to
- * fewer bits than the largest needs by shorter.
+ * The exponent of the power of two nearest deviation * sqrt(12 / rows), where the bits that a finer
+ * unit of means takes and the error of a coarser one balance. false: there can be no means.
  */
-static void fields_mean(const float *mean, const float *deviation, const tahx_shape_t *shape,
-                        int coarser, unsigned shorter, tahx_fields_t *fields)
+static bool mean_unit(const float *mean, const float *deviation, const tahx_shape_t *shape,
+                      int *unit)
 {
     int typical_deviation;
     float largest = 0;
-    fields->mean_bits = 0;
-    fields->mean_exponent = 0;
     for (uint32_t c = 0; c < shape->channels; c++) {
         const float magnitude = float_magnitude(mean[c]);
         largest = magnitude > largest ? magnitude : largest;
     }
     if (largest < float_power(-TAHX_EXPONENT) || largest >= float_power(TAHX_EXPONENT))
-        return;
+        return false;
     if (!typical(deviation, shape->channels, &typical_deviation))
         typical_deviation = sixteenths(largest) - 16 * TAHX_MEAN_BITS;
     /* 34 is sixteen times log2(sqrt(12) * 1.25), the last factor from mean distance to deviation.
      */
-    int unit = (typical_deviation + 34 - sixteenths((float)shape->rows) / 2 + 8) >> 4;
+    const int wanted = (typical_deviation + 34 - sixteenths((float)shape->rows) / 2 + 8) >> 4;
     const int least = (sixteenths(largest) >> 4) + 2 - TAHX_MEAN_BITS;
-    unit = (unit > least ? unit : least) + coarser;
+    *unit = wanted > least ? wanted : least;
+    return true;
+}
+
+/* Means in units of 2^unit, cut off to fewer bits than the largest needs by shorter. */
+static void fields_mean(const float *mean, uint32_t channels, int unit, unsigned shorter,
+                        tahx_fields_t *fields)
+{
+    fields->mean_bits = 0;
+    fields->mean_exponent = 0;
     unit = unit > -TAHX_EXPONENT ? unit : -TAHX_EXPONENT;
     if (unit > TAHX_EXPONENT)
         return;
-    int most = 0;
-    for (uint32_t c = 0; c < shape->channels; c++) {
-        const float units = mean[c] * float_power(-unit);
+    const float inverse = float_power(-unit);
+    int most = 0, limit = (1 << (TAHX_MEAN_BITS - 1)) - 1;
+    for (uint32_t c = 0; c < channels; c++) {
+        const float units = mean[c] * inverse;
         const int rounded = (int)(units + (units < 0 ? -0.5f : 0.5f));
-        fields->mean[c] = (int16_t)(rounded < 32767 ? rounded : 32767);
+        fields->mean[c] = (int16_t)(rounded > limit ? limit : rounded < -limit ? -limit : rounded);
         most = abs(fields->mean[c]) > most ? abs(fields->mean[c]) : most;
     }
     if (bit_length((uint64_t)most) <= shorter)
         return;
     fields->mean_bits = bit_length((uint64_t)most) + 1 - shorter;
     fields->mean_exponent = unit;
-    const int limit = (1 << (fields->mean_bits - 1)) - 1;
-    for (uint32_t c = 0; c < shape->channels; c++) {
+    limit = (1 << (fields->mean_bits - 1)) - 1;
+    for (uint32_t c = 0; shorter && c < channels; c++) {
         const int own = fields->mean[c];
         fields->mean[c] = (int16_t)(own > limit ? limit : own < -limit ? -limit : own);
     }
@@ -152,6 +159,7 @@ static void columns_weigh(const tahx_shape_t *shape, const float *scale, double 
 /* Memory of a choice. */
 typedef struct trial {
     float *mean, *deviation;
+    int unit;       /* of means; see mean_unit */
     double *weight; /* of columns of tiles */
     uint16_t *peaks;
     uint8_t *bytes;
@@ -188,77 +196,77 @@ static double trial_error(const sample_t *sample, const tahx_shape_t *wanted,
     tahx_rate_fit(&shape, trial->bytes, stream);
 
     tahx_widths_t widths;
-    tahx_widths_init(&shape, &widths);
-    columns_weigh(&shape, vectors->scale, trial->weight);
+    tahx_widths_plan(&shape, &widths);
     double error = 0;
     for (uint64_t tile = 0, column = 0; tile < tiles; tile++, column++) {
         const uint8_t byte = trial->bytes[tile];
         column = column < shape.row_tiles ? column : 0;
         if (byte < TAHX_COARSEST)
             continue;
-        const double scale = (double)tahx_scale_mantissa(byte) *
-                             float_power(byte / 16 + shape.tile_exponent);
+        const double scale = (double)((uint32_t)tahx_scale_mantissa(byte) << byte / 16);
         error += scale * scale * shape.book->error[tahx_width(&widths, byte, tile)] *
                  trial->weight[column];
     }
-    return error;
+    const double unit = float_power(shape.tile_exponent);
+    return error * unit * unit;
 }
 
-/* What may be tried for a message; the first says how it goes without anything. */
-typedef struct choice {
-    bool scaled, with_mean;
+/*
+ * What means there may be: none, those of the usual unit, and for messages of few rows also of a
+ * coarser one or of fewer bits.
+ */
+static const struct {
+    bool any;
     uint8_t coarser, shorter;
-} choice_t;
+} means[] = {{false, 0, 0}, {true, 0, 0}, {true, 1, 0}, {true, 0, 1}};
+enum { MEANS = sizeof means / sizeof *means, MEANS_LONG = 2 };
 
-static const choice_t choices[] = {
-    {false, false, 0, 0},
-    {true, false, 0, 0},
-    {false, true, 0, 0},
-    {true, true, 0, 0},
-    /* for messages of few rows */
-    {false, true, 1, 0},
-    {true, true, 1, 0},
-    {false, true, 0, 1},
-    {true, true, 0, 1},
-};
-enum { CHOICES = sizeof choices / sizeof *choices, CHOICES_LONG = 4 };
-
-/* Makes what a choice says of the sample's statistics. */
-static void choice_make(const sample_t *sample, const choice_t *choice, const trial_t *trial,
+/* Makes vectors without or with scales and with these means; false: the same as without means. */
+static bool choice_make(const sample_t *sample, bool scaled, int kind, const trial_t *trial,
                         tahx_shape_t *shape, tahx_fields_t *fields, tahx_vectors_t *vectors)
 {
     *shape = *sample->shape;
-    if (choice->with_mean) {
-        fields_mean(trial->mean, trial->deviation, shape, choice->coarser, choice->shorter, fields);
+    shape->scaled = scaled;
+    if (means[kind].any) {
+        fields_mean(trial->mean, shape->channels, trial->unit + means[kind].coarser,
+                    means[kind].shorter, fields);
         shape->mean_bits = (uint8_t)fields->mean_bits;
         shape->mean_exponent = fields->mean_exponent;
     }
-    fields_scale(trial->deviation, shape->channels, fields);
-    shape->scaled = choice->scaled && fields->scaled;
     tahx_vectors_fill(shape, fields, vectors);
+    tahx_vectors_invert(shape, vectors);
+    return shape->mean_bits > 0 || !means[kind].any;
 }
 
-static void choose(const sample_t *sample, uint64_t room, const trial_t *trial,
-                   tahx_fields_t *fields, tahx_vectors_t *vectors)
+static void choose(const sample_t *sample, uint64_t room, trial_t *trial, tahx_fields_t *fields,
+                   tahx_vectors_t *vectors)
 {
-    const int count = sample->shape->rows <= SHORT_ROWS ? CHOICES : CHOICES_LONG;
     tahx_shape_t shape;
-    int best = 0;
+    int best = 0, count = sample->shape->rows <= SHORT_ROWS ? MEANS : MEANS_LONG;
+    bool best_scaled = false;
     double least = INFINITY;
     sample_mean(sample, NULL, 1, trial->mean);
     sample_mean(sample, trial->mean, sample->count >= SAMPLE_ROWS ? SAMPLE_SHARE : 1,
                 trial->deviation);
-    for (int i = 0; i < count; i++) {
-        choice_make(sample, &choices[i], trial, &shape, fields, vectors);
-        if (i > 0 && choices[i].scaled && !shape.scaled)
-            continue;
-        const double error = trial_error(sample, &shape, vectors, room, trial);
-        if (error < least) {
-            least = error;
-            best = i;
+    fields_scale(trial->deviation, sample->shape->channels, fields);
+    if (!mean_unit(trial->mean, trial->deviation, sample->shape, &trial->unit))
+        count = 1;
+    for (int scaled = 0; scaled <= fields->scaled; scaled++) {
+        for (int kind = 0; kind < count; kind++) {
+            if (!choice_make(sample, scaled, kind, trial, &shape, fields, vectors))
+                continue;
+            if (kind == 0)
+                columns_weigh(&shape, vectors->scale, trial->weight);
+            const double error = trial_error(sample, &shape, vectors, room, trial);
+            if (error < least) {
+                least = error;
+                best = kind;
+                best_scaled = scaled;
+            }
         }
     }
-    choice_make(sample, &choices[best], trial, &shape, fields, vectors);
+    choice_make(sample, best_scaled, best, trial, &shape, fields, vectors);
+    tahx_vectors_weigh(&shape, vectors);
     *sample->shape = shape;
 }
 

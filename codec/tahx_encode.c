@@ -27,6 +27,7 @@ typedef struct encoding {
     uint64_t part_rows; /* of a part in which they are found */
     uint16_t *peaks;    /* of tiles */
     atomic_int top;     /* the largest of those that will be coded */
+    atomic_uint_least64_t exact, exact_bytes; /* the others; what they take of the stream */
     uint8_t *bytes;     /* of tiles, in the payload */
     tahx_widths_t widths;
     stream_out_t stream;
@@ -128,64 +129,54 @@ static inline bool maybe_special(const uint8_t *first, const uint8_t *last, unsi
     }
 }
 
-/*
- * Tiles without codes get TAHX_SPECIAL + kind as their peaks; the largest peak of the others, at
- * least top.
- */
-static int peaks_special(const tahx_cursor_t *cursor, const uint8_t *src, uint16_t *peaks, int top)
+/* What is found along with the peaks of a part. */
+typedef struct found {
+    int top;              /* the largest peak of tiles with codes */
+    uint64_t exact, exact_bytes; /* tiles without codes; what they take of the stream */
+} found_t;
+
+/* Tiles without codes get TAHX_SPECIAL + kind as their peaks. */
+static void peaks_special(const tahx_cursor_t *cursor, const uint8_t *src, uint16_t *peaks,
+                          found_t *found)
 {
     const tahx_run_t *run = &cursor->run;
     const unsigned tile = run->shape->tile, element = run->element;
     for (unsigned at = 0; at < run->n; at += tile, src += (size_t)tile * element, peaks++) {
         const unsigned n = run->n - at < tile ? run->n - at : tile;
-        if (*peaks != TAHX_NOT_FINITE &&
-            !maybe_special(src, src + (size_t)(n - 1) * element, element)) {
-            top = *peaks > top ? *peaks : top;
-            continue;
+        tile_kind_t kind = TILE_EXACT;
+        if (*peaks == TAHX_NOT_FINITE || maybe_special(src, src + (size_t)(n - 1) * element, element)) {
+            const bool special =
+                tile_special(src, n, element, &kind) && (n > 1 || kind != TILE_CONSTANT);
+            if (special || *peaks == TAHX_NOT_FINITE) {
+                kind = special ? kind : TILE_EXACT;
+                *peaks = (uint16_t)(TAHX_SPECIAL + kind);
+                found->exact++;
+                found->exact_bytes += tile_special_bytes(kind, n, element);
+                continue;
+            }
         }
-        tile_kind_t kind;
-        const bool special =
-            tile_special(src, n, element, &kind) && (n > 1 || kind != TILE_CONSTANT);
-        if (special || *peaks == TAHX_NOT_FINITE)
-            *peaks = (uint16_t)(TAHX_SPECIAL + (special ? kind : TILE_EXACT));
-        else
-            top = *peaks > top ? *peaks : top;
+        found->top = *peaks > found->top ? *peaks : found->top;
     }
-    return top;
 }
 
 static void part_peaks(void *job, pool_part_t *part)
 {
     encoding_t *encoding = job;
     const tahx_kernel_t *kernel = kernel_get()->tahx;
-    int top = 0, before = 0;
+    found_t found = {0};
+    int before = 0;
     tahx_cursor_t cursor = tahx_part(encoding->shape, encoding->dtype, part->number);
     while (tahx_next(&cursor, encoding->vectors, encoding->rows)) {
         const uint8_t *first = encoding->src + cursor.start * cursor.run.element;
         uint16_t *own = encoding->peaks + cursor.run.first;
         kernel->peaks(&cursor.run, first, own);
-        top = peaks_special(&cursor, first, own, top);
+        peaks_special(&cursor, first, own, &found);
     }
-    while (top > before && !atomic_compare_exchange_weak(&encoding->top, &before, top))
+    atomic_fetch_add(&encoding->exact, found.exact);
+    atomic_fetch_add(&encoding->exact_bytes, found.exact_bytes);
+    while (found.top > before &&
+           !atomic_compare_exchange_weak(&encoding->top, &before, found.top))
         ;
-}
-
-/* Bytes of the stream that tiles without codes take. */
-static uint64_t special_bytes(const tahx_shape_t *shape, const uint8_t *bytes, unsigned element,
-                              tah_encoded_t *result)
-{
-    uint64_t sum = 0, tile = 0;
-    for (uint64_t row = 0; row < shape->rows; row++) {
-        for (uint64_t column = 0; column < shape->row_tiles; column++, tile++) {
-            if (bytes[tile] >= TAHX_COARSEST)
-                continue;
-            const uint64_t left = shape->row - column * shape->tile;
-            const unsigned n = left < shape->tile ? (unsigned)left : shape->tile;
-            sum += tile_special_bytes((tile_kind_t)bytes[tile], n, element);
-            result->tiles_exact++;
-        }
-    }
-    return sum;
 }
 
 static void measure(const tahx_run_t *run, const uint8_t *src, const uint8_t *bytes,
@@ -272,6 +263,8 @@ static tah_status_t encode_with(encoding_t *encoding, const tah_params_t *params
         if (shape->stream_start > sink->room)
             return TAH_ERR_SPACE;
         atomic_store(&encoding->top, 0);
+        atomic_store(&encoding->exact, 0);
+        atomic_store(&encoding->exact_bytes, 0);
         pool_run(pool, tahx_parts(shape, encoding->dtype), part_peaks, NULL, encoding);
         if (encoding->rows || shape->exponent != 0 || atomic_load(&encoding->top) < PEAK_HUGE)
             break;
@@ -282,9 +275,7 @@ static tah_status_t encode_with(encoding_t *encoding, const tah_params_t *params
     tahx_bytes_of(shape, encoding->peaks, shape->tiles, atomic_load(&encoding->top), bytes);
     if (encoding->rows)
         memcpy(sink->payload + shape->rows_start, encoding->rows, shape->rows);
-    const uint64_t taken =
-        shape->stream_start +
-        special_bytes(shape, bytes, (unsigned)tah_dtype_bytes(encoding->dtype), sink->result);
+    const uint64_t taken = shape->stream_start + atomic_load(&encoding->exact_bytes);
     tahx_rate_fit(shape, bytes, budget > taken ? budget - taken : 0);
     tahx_widths_init(shape, &encoding->widths);
     encoding->stream.at = shape->stream_start;
@@ -294,6 +285,7 @@ static tah_status_t encode_with(encoding_t *encoding, const tah_params_t *params
     tahx_shape_write(shape, sink->header);
     sink->header->payload = encoding->stream.at;
     sink->result->tiles = shape->tiles;
+    sink->result->tiles_exact += atomic_load(&encoding->exact);
     return TAH_OK;
 }
 

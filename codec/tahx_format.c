@@ -110,6 +110,7 @@ static void widths_scale(const tahx_shape_t *shape, tahx_widths_t *widths)
 
 static void widths_levels(const tahx_book_t *book, tahx_widths_t *widths)
 {
+    memset(widths->signed_level, 0, sizeof widths->signed_level);
     for (unsigned width = 1; width <= TAHX_EDGED; width++) {
         const unsigned minus = 1u << (width - 1);
         for (unsigned i = 0; i < minus; i++) {
@@ -119,12 +120,11 @@ static void widths_levels(const tahx_book_t *book, tahx_widths_t *widths)
     }
 }
 
-void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths)
+void tahx_widths_plan(const tahx_shape_t *shape, tahx_widths_t *widths)
 {
     const int threshold = shape->threshold >> 8;
-    memset(widths, 0, sizeof *widths);
-    widths_scale(shape, widths);
-    widths_levels(shape->book, widths);
+    memset(widths->width, 0, sizeof widths->width);
+    memset(widths->tried, 0, sizeof widths->tried);
     for (unsigned tile = 0; tile < 256; tile++)
         widths->above[tile] = tahx_rank(tile) >= (unsigned)(shape->threshold & 255);
     for (int above = 0; above < 2; above++) {
@@ -137,6 +137,13 @@ void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths)
         }
         widths_fill(widths->width[above], widths->tried[above], first, TAHX_FINEST, TAHX_WIDTH_MAX);
     }
+}
+
+void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths)
+{
+    widths_scale(shape, widths);
+    widths_levels(shape->book, widths);
+    tahx_widths_plan(shape, widths);
 }
 
 /* Number of the first element of a tile; that of the tensor's end for the tile behind the last. */

@@ -57,7 +57,7 @@ static void weigh_ranks(const tahx_shape_t *shape, const uint8_t *bytes, uint64_
     uint8_t more[256];
     const uint64_t tail = shape->row_tiles - 1;
     const unsigned whole = shape->tile / 8, last = (tile_elements(shape, tail) + 7) / 8;
-    tahx_widths_init(shape, &widths);
+    tahx_widths_plan(shape, &widths);
     for (int byte = 0; byte < 256; byte++)
         more[byte] = (uint8_t)(widths.width[1][byte] - widths.width[0][byte]);
     for (uint64_t first = 0; first < shape->tiles; first += 256) {

@@ -16,8 +16,8 @@ typedef struct batch {
     _Alignas(64) int16_t fixed[BATCH]; /* values, in the kernel's order within a unit */
     errors_t errors[TAHX_RUN];
     _Alignas(16) float squares[TAHX_RUN][TAHX_STEPS]; /* of the scales that are tried */
-    uint8_t tried[TAHX_RUN / 2];                      /* four bits a tile */
-    uint8_t best[TAHX_RUN / 2];                       /* likewise; the lowest that is set counts */
+    uint8_t tried[TAHX_RUN];                          /* a bit for each that is */
+    uint8_t best[TAHX_RUN];                           /* likewise; the lowest that is set counts */
     uint8_t widths[TAHX_RUN];
     uint64_t number; /* of the first tile */
     unsigned tiles, last; /* the last has so many elements */
@@ -36,12 +36,9 @@ typedef struct setup {
 /* Widths, and scales that are tried. */
 INLINE void batch_plan(const setup_t *setup, const uint8_t *bytes, batch_t *batch)
 {
-    const tahx_widths_t *widths = setup->widths;
-    memset(batch->tried, 0, sizeof batch->tried);
     for (unsigned t = 0; t < batch->tiles; t++) {
-        const uint64_t number = batch->number + t;
-        batch->widths[t] = (uint8_t)tahx_width(widths, bytes[t], number);
-        batch->tried[t / 2] |= (uint8_t)(tahx_tried(widths, bytes[t], number) << 4 * (t % 2));
+        batch->widths[t] = (uint8_t)tahx_width(setup->widths, bytes[t], batch->number + t);
+        batch->tried[t] = (uint8_t)tahx_tried(setup->widths, bytes[t], batch->number + t);
     }
 }
 
@@ -67,8 +64,7 @@ INLINE const uint8_t *batch_square(const setup_t *setup, const batch_t *batch, u
 /* Gives tile t the byte of its best scale; returns what its values are multiplied by, of 2^16. */
 INLINE uint16_t batch_settle(const batch_t *batch, unsigned t, uint8_t *byte)
 {
-    const unsigned bits = batch->best[t / 2] >> 4 * (t % 2) | 1u << TAHX_STEPS;
-    const unsigned step = (unsigned)__builtin_ctz(bits) % TAHX_STEPS;
+    const unsigned step = (unsigned)__builtin_ctz(batch->best[t] | 1u << TAHX_STEPS) % TAHX_STEPS;
     const uint16_t ratio = tahx_steps[*byte % 16].ratio[step];
     if (*byte >= TAHX_COARSEST)
         *byte = (uint8_t)(*byte - 1 + step);

@@ -50,6 +50,7 @@ SIMD vf largest_of(const coding_t *coding, const uint8_t *src, unsigned at, unsi
     vf largest = vf_set1(0);
 #pragma GCC unroll 4
     for (unsigned i = 0; i < vectors * SIMD_LANES; i += SIMD_LANES) {
+        __builtin_prefetch(src + (size_t)(at + i) * element + 4096);
         vf x = elements_load(dtype, src + (size_t)(at + i) * element);
         if (coding->scaled)
             x = vf_mul(x, coding->unit);

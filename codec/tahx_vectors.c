@@ -35,18 +35,29 @@ void tahx_vectors_fill(const tahx_shape_t *shape, const tahx_fields_t *fields,
 {
     const float unit = float_power(shape->mean_exponent);
     for (uint32_t c = 0; c < shape->channels; c++) {
-        const unsigned field = shape->scaled ? fields->scale[c] : 0;
-        vectors->scale[c] = shape->scaled ? (float)tahx_channel_scale(field) : 1;
+        vectors->scale[c] = shape->scaled ? (float)tahx_channel_scale(fields->scale[c]) : 1;
         vectors->mean[c] = shape->mean_bits ? (float)fields->mean[c] * unit : 0;
+    }
+}
+
+void tahx_vectors_invert(const tahx_shape_t *shape, tahx_vectors_t *vectors)
+{
+    for (uint32_t c = 0; c < shape->channels; c++) {
         vectors->inverse[c] = 1 / vectors->scale[c];
         vectors->offset[c] = vectors->mean[c] * vectors->inverse[c];
     }
+}
+
+void tahx_vectors_weigh(const tahx_shape_t *shape, tahx_vectors_t *vectors)
+{
     for (uint32_t first = 0; first < shape->channels; first += shape->tile) {
         const uint32_t left = shape->channels - first;
         const uint32_t n = left < shape->tile ? left : shape->tile;
         float largest = 1;
-        for (uint32_t i = 0; i < n; i++)
-            largest = fmaxf(largest, vectors->scale[first + i]);
+        for (uint32_t i = 0; i < n; i++) {
+            const float scale = vectors->scale[first + i];
+            largest = scale > largest ? scale : largest;
+        }
         for (uint32_t i = 0; i < n; i++)
             vectors->weight[first + i] = weight_of(vectors->scale[first + i] / largest);
     }

@@ -20,8 +20,12 @@ void tahx_fields_free(tahx_fields_t *fields);
 /* The section of channels. */
 void tahx_fields_write(const tahx_shape_t *shape, const tahx_fields_t *fields, uint8_t *payload);
 
-/* The values that fields stand for. */
+/* What fields stand for: scales and means, which is all that a decoder needs. */
 void tahx_vectors_fill(const tahx_shape_t *shape, const tahx_fields_t *fields,
                        tahx_vectors_t *vectors);
+
+/* Of filled vectors: inverses and offsets; weights. */
+void tahx_vectors_invert(const tahx_shape_t *shape, tahx_vectors_t *vectors);
+void tahx_vectors_weigh(const tahx_shape_t *shape, tahx_vectors_t *vectors);
 
 #endif

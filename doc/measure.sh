@@ -137,7 +137,7 @@ stats '$output/speedup.csv' using (strcol(2) eq '$policy' && \$7 > 1 ? \$7 : NaN
 ratio = STATS_records > 0 ? STATS_mean : 1
 limit(share) = 1 / (1 - share / 100 * (1 - 1 / ratio))
 plot 1 with lines lc rgb '#999999' notitle, \\
-    limit(x) with lines dt 2 lc rgb '#999999' title sprintf('%.2f times fewer bytes, at no cost', ratio), \\
+    limit(x) with lines dt 2 lc rgb '#999999' title sprintf('%.2f times fewer bytes, if nothing overlapped', ratio), \\
     for [p in '${policies% }'] '$output/speedup.csv' \\
         using (strcol(2) eq p ? \$3 : NaN):4:5:6 every ::1 with yerrorbars pt 7 title p, \\
     '$output/speedup.csv' using (strcol(2) eq '$policy' ? \$3 : NaN):4:1 every ::1 \\

@@ -174,6 +174,21 @@ START_TEST(types_agree)
 }
 END_TEST
 
+/* A mean that rounds to one unit more than fits, of either sign, hardly varies: it must fit. */
+START_TEST(means_of_most_units)
+{
+    enum { ROWS = 512, COUNT = ROWS * CHANNELS };
+    const tah_params_t params = tahx_params(CHANNELS, 4.3f);
+    float *x = tensor_make(FILL_GAUSSIAN, ROWS, CHANNELS);
+    const float mean = _i ? -0.99999f : 0.99999f;
+    size_t bytes;
+    for (size_t i = 0; i < COUNT; i++)
+        x[i] = i % CHANNELS == 5 ? mean : ldexpf(x[i], -20);
+    ck_assert_double_lt(tensor_loss(&params, x, COUNT, &bytes), 1e-9 * COUNT);
+    free(x);
+}
+END_TEST
+
 /* --- damage ---------------------------------------------------------------------------------- */
 
 /* Any payload with a right checksum: decoded or refused, nothing else (run under sanitizers too).
@@ -230,6 +245,7 @@ int main(void)
     tcase_add_loop_test(cases, scale_does_not_matter, 0, 2);
     tcase_add_loop_test(cases, special_values, 0, 3);
     tcase_add_loop_test(cases, largest_and_smallest, 0, 3);
+    tcase_add_loop_test(cases, means_of_most_units, 0, 2);
     tcase_add_test(cases, rounding_mode_is_the_callers);
     tcase_add_test(cases, types_agree);
     tcase_add_loop_test(cases, damaged_payloads, 0, 15);
