@@ -222,8 +222,8 @@ size_t tahx_tile_decode(const tahx_run_t *run, uint8_t byte, const uint8_t *in, 
  * Tile bytes from peaks, and the shape's tile exponent, so that the largest scale has a byte near
  * TAHX_FINEST; top is the largest peak below TAHX_SPECIAL, 0 if there is none.
  */
-void tahx_bytes_of(tahx_shape_t *shape, const uint16_t *peaks, uint64_t tiles, int top,
-                   uint8_t *bytes);
+void tahx_bytes_of(tahx_shape_t *shape, const uint16_t *restrict peaks, uint64_t tiles, int top,
+                   uint8_t *restrict bytes);
 
 /*
  * Chooses the threshold, and lowers least where it must, so that the codes of the tiles take as

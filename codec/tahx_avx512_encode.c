@@ -27,9 +27,7 @@ INLINE __m512 load_elements(tah_dtype_t dtype, const uint8_t *src, __mmask16 mas
 INLINE __m512 values_load(const setup_t *setup, const uint8_t *src, unsigned at, __mmask16 mask,
                           tah_dtype_t dtype)
 {
-    __m512 x = load_elements(dtype, src, mask);
-    if (setup->unit != 1)
-        x = _mm512_mul_ps(x, _mm512_set1_ps(setup->unit));
+    __m512 x = _mm512_mul_ps(load_elements(dtype, src, mask), _mm512_set1_ps(setup->unit));
     if (setup->vectors)
         x = _mm512_sub_ps(_mm512_mul_ps(x, _mm512_maskz_loadu_ps(mask, setup->inverse + at)),
                           _mm512_maskz_loadu_ps(mask, setup->offset + at));
@@ -101,10 +99,6 @@ INLINE void tile_errors(const setup_t *setup, batch_t *batch, unsigned t, const 
     int16_t *fixed = batch_fixed(batch, t, tile);
     __m512i sums[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
     for (unsigned i = 0; i < n; i += UNIT) {
-        const uint8_t *ahead = src + (size_t)(at + i) * element + 4096;
-        __builtin_prefetch(ahead);
-        if (element > 2)
-            __builtin_prefetch(ahead + 64);
         const __m512i own = values_fix(setup, inverse, src + (size_t)(at + i) * element, at + i,
                                        n - i, dtype, element);
         _mm512_store_si512(fixed + i, own);

@@ -149,10 +149,12 @@ static void fields_scale(const float *deviation, uint32_t channels, tahx_fields_
 /* What the squares of the channels' scales in each column of tiles add up to. */
 static void columns_weigh(const tahx_shape_t *shape, const float *scale, double *weight)
 {
-    for (uint64_t c = 0; c < shape->channels; c++) {
-        if (c % shape->tile == 0)
-            weight[c / shape->tile] = 0;
-        weight[c / shape->tile] += (double)scale[c] * scale[c];
+    for (uint64_t first = 0; first < shape->channels; first += shape->tile) {
+        const uint64_t left = shape->channels - first;
+        double sum = 0;
+        for (uint64_t c = first; c < first + (left < shape->tile ? left : shape->tile); c++)
+            sum += (double)scale[c] * scale[c];
+        *weight++ = sum;
     }
 }
 

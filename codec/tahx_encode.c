@@ -99,18 +99,32 @@ static bool all_tiny(tah_dtype_t dtype, const uint8_t *src, uint64_t count)
     return peak > 0;
 }
 
-void tahx_bytes_of(tahx_shape_t *shape, const uint16_t *peaks, uint64_t tiles, int top,
-                   uint8_t *bytes)
+/*
+ * The byte of a peak, where that of base would have 0; the lowest bits of TAHX_SPECIAL + kind are
+ * the kind. All of 16 bits, so that a vector holds many.
+ */
+static inline uint8_t byte_of(uint16_t peak, int16_t base)
 {
+    const int16_t byte = (int16_t)(peak - base);
+    const int16_t scale = byte > TAHX_COARSEST ? byte : TAHX_COARSEST;
+    const int16_t special = (int16_t)peak;
+    return (uint8_t)(special < 0 ? special : scale);
+}
+
+void tahx_bytes_of(tahx_shape_t *shape, const uint16_t *restrict peaks, uint64_t tiles, int top,
+                   uint8_t *restrict bytes)
+{
+    enum { BLOCK = 64 };
     int octave = (top >> 4) - 15;
     const int least = 127 + 4 - TAHX_EXPONENT;
     octave = octave > least ? octave : least;
     shape->tile_exponent = octave - 127 - 4;
-    for (uint64_t tile = 0; tile < tiles; tile++) {
-        const int byte = peaks[tile] - 16 * octave;
-        const int scale = byte > TAHX_COARSEST ? byte : TAHX_COARSEST;
-        bytes[tile] = peaks[tile] >= TAHX_SPECIAL ? (uint8_t)(peaks[tile] - TAHX_SPECIAL) : (uint8_t)scale;
-    }
+    const int16_t base = (int16_t)(16 * octave);
+    for (; tiles >= BLOCK; tiles -= BLOCK, peaks += BLOCK, bytes += BLOCK)
+        for (int i = 0; i < BLOCK; i++)
+            bytes[i] = byte_of(peaks[i], base);
+    for (uint64_t i = 0; i < tiles; i++)
+        bytes[i] = byte_of(peaks[i], base);
 }
 
 /*
@@ -144,7 +158,8 @@ static void peaks_special(const tahx_cursor_t *cursor, const uint8_t *src, uint1
     for (unsigned at = 0; at < run->n; at += tile, src += (size_t)tile * element, peaks++) {
         const unsigned n = run->n - at < tile ? run->n - at : tile;
         tile_kind_t kind = TILE_EXACT;
-        if (*peaks == TAHX_NOT_FINITE || maybe_special(src, src + (size_t)(n - 1) * element, element)) {
+        const uint8_t *last = src + (size_t)(n - 1) * element;
+        if (*peaks == TAHX_NOT_FINITE || maybe_special(src, last, element)) {
             const bool special =
                 tile_special(src, n, element, &kind) && (n > 1 || kind != TILE_CONSTANT);
             if (special || *peaks == TAHX_NOT_FINITE) {

@@ -39,7 +39,6 @@ SIMD vf magnitudes_finite(vf x)
 typedef struct coding {
     const float *inverse, *offset;
     vf unit;
-    bool scaled;  /* unit is not 1 */
     bool vectors; /* there are inverse and offset */
 } coding_t;
 
@@ -50,10 +49,7 @@ SIMD vf largest_of(const coding_t *coding, const uint8_t *src, unsigned at, unsi
     vf largest = vf_set1(0);
 #pragma GCC unroll 4
     for (unsigned i = 0; i < vectors * SIMD_LANES; i += SIMD_LANES) {
-        __builtin_prefetch(src + (size_t)(at + i) * element + 4096);
-        vf x = elements_load(dtype, src + (size_t)(at + i) * element);
-        if (coding->scaled)
-            x = vf_mul(x, coding->unit);
+        vf x = vf_mul(elements_load(dtype, src + (size_t)(at + i) * element), coding->unit);
         if (coding->vectors)
             x = vf_sub(vf_mul(x, vf_load(coding->inverse + at + i)),
                        vf_load(coding->offset + at + i));
@@ -84,7 +80,6 @@ SIMD void peaks_of(const tahx_run_t *run, const uint8_t *src, uint16_t *peaks, t
         .inverse = run->inverse,
         .offset = run->offset,
         .unit = vf_set1(float_power(-run->exponent)),
-        .scaled = run->exponent != 0,
         .vectors = vectors,
     };
     const unsigned n = run->n, tiles = tahx_run_tiles(run), rest = n % tile;
