@@ -49,6 +49,7 @@ SIMD vf largest_of(const coding_t *coding, const uint8_t *src, unsigned at, unsi
     vf largest = vf_set1(0);
 #pragma GCC unroll 4
     for (unsigned i = 0; i < vectors * SIMD_LANES; i += SIMD_LANES) {
+        __builtin_prefetch(src + (size_t)(at + i) * element + 4096);
         vf x = vf_mul(elements_load(dtype, src + (size_t)(at + i) * element), coding->unit);
         if (coding->vectors)
             x = vf_sub(vf_mul(x, vf_load(coding->inverse + at + i)),
