@@ -61,6 +61,7 @@ typedef struct tahx_widths {
     float inverse[256];     /* what values are multiplied by for 2^-14 of the first of these */
     float level[256];       /* what levels are multiplied by */
     float signed_level[TAHX_EDGED + 1][1 << TAHX_EDGED]; /* what codes stand for, by width */
+    uint8_t level_bytes[TAHX_EDGED + 1][2][16]; /* lower and upper of the first 16 of these */
 } tahx_widths_t;
 void tahx_widths_init(const tahx_shape_t *shape, tahx_widths_t *widths);
 

@@ -2,60 +2,118 @@
 #include "codec/tahx_avx2.h"
 
 #include "codec/bytes.h"
+#include "codec/tahx_vector_decode.h"
 
-/* The codes of a block of 32 from its planes, a bit a code. */
-INLINE __m256i codes_read(const uint32_t *planes, unsigned width)
+/* --- planes ---------------------------------------------------------------------------------- */
+
+/* Transposes the 8 x 8 bits of each eight bytes: bit i of byte j becomes bit j of byte i. */
+INLINE __m256i bits_transpose(__m256i x)
 {
-    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
-                                            2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
-    const __m256i own = _mm256_set1_epi64x((long long)0x8040201008040201);
-    __m256i codes = _mm256_setzero_si256();
-    for (unsigned bit = 0; bit < width; bit++) {
-        __m256i plane = _mm256_shuffle_epi8(_mm256_set1_epi32((int)planes[bit]), spread);
-        plane = _mm256_cmpeq_epi8(_mm256_and_si256(plane, own), own);
-        codes = _mm256_or_si256(codes, _mm256_and_si256(plane, _mm256_set1_epi8((char)(1 << bit))));
+#define SWAP(shift, mask)                                                                          \
+    do {                                                                                           \
+        const __m256i other = _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64(x, shift)),   \
+                                               _mm256_set1_epi64x(mask));                          \
+        x = _mm256_xor_si256(_mm256_xor_si256(x, other), _mm256_slli_epi64(other, shift));         \
+    } while (0)
+    SWAP(7, 0x00aa00aa00aa00aa);
+    SWAP(14, 0x0000cccc0000cccc);
+    SWAP(28, 0x00000000f0f0f0f0);
+#undef SWAP
+    return x;
+}
+
+/* The codes of a block, a byte each, from 32 bits of each of eight planes, of which width count. */
+INLINE __m256i codes_of(__m256i planes, unsigned width)
+{
+    const __m256i by_byte = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15,
+                                             0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m256i by_eight = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i there = _mm256_and_si256(planes, lanes_of((int)width));
+    return bits_transpose(
+        _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(there, by_byte), by_eight));
+}
+
+/* 32 bytes from a stream of which left follow; 0 behind its end. */
+INLINE __m256i stream_load(const uint8_t *in, size_t left)
+{
+    uint8_t last[32] = {0};
+    if (left < sizeof last)
+        in = memcpy(last, in, left);
+    return _mm256_loadu_si256((const __m256i *)(const void *)in);
+}
+
+/*
+ * The planes of the codes from first of a tile on; of a whole block of 32 in tiles of 32 and 64.
+ * The lower or upper half of planes of 64 bits: of the first four and the last four, two of each
+ * in either half of the vector.
+ */
+INLINE __m256i planes_load(const uint8_t *in, size_t left, unsigned first, unsigned n)
+{
+    if (n == BLOCK)
+        return stream_load(in, left);
+    const __m256 low = _mm256_castsi256_ps(stream_load(in, left));
+    const __m256 high =
+        _mm256_castsi256_ps(left > 32 ? stream_load(in + 32, left - 32) : _mm256_setzero_si256());
+    const __m256 half =
+        first ? _mm256_shuffle_ps(low, high, 0xdd) : _mm256_shuffle_ps(low, high, 0x88);
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(half), 0xd8);
+}
+
+/* The planes of up to 32 codes; false: a bit beyond the last is set. */
+INLINE bool planes_read(const uint8_t *in, unsigned first, unsigned n, unsigned width,
+                        __m256i *planes)
+{
+    const unsigned block = first / 64 * 64, count = n - block < 64 ? n - block : 64;
+    const unsigned bytes = (count + 7) / 8, skip = (first - block) / 8;
+    const unsigned own = count - 8 * skip < BLOCK ? count - 8 * skip : BLOCK;
+    uint32_t plane[8] = {0};
+    in += width * (block / 8) + skip;
+    for (unsigned bit = 0; bit < width; bit++, in += bytes) {
+        memcpy(&plane[bit], in, (own + 7) / 8);
+        if (own < BLOCK && plane[bit] >> own)
+            return false;
     }
-    return codes;
+    *planes = _mm256_loadu_si256((const __m256i *)(const void *)plane);
+    return true;
 }
 
-/* Levels of eight codes, with their signs. */
-INLINE __m256 levels_read(const tahx_book_t *book, __m256i codes, unsigned width, __m256 table,
-                          __m256 upper)
+/* --- levels ---------------------------------------------------------------------------------- */
+
+/*
+ * Levels of a block of codes of up to 5 bits, with their signs, as 16-bit integers: those of codes
+ * 0..7 and 16..23, and of 8..15 and 24..31. What has 5 bits has its sign beyond the table.
+ */
+INLINE void levels_narrow(const tahx_widths_t *widths, __m256i codes, unsigned width,
+                          __m256i level[2])
 {
-    const __m128i to_sign = _mm_cvtsi32_si128(32 - (int)width);
-    const __m256 sign =
-        _mm256_and_ps(_mm256_castsi256_ps(_mm256_sll_epi32(codes, to_sign)), _mm256_set1_ps(-0.0f));
-    __m256 level;
-    if (width <= 4) {
-        /* Three bits of the index count: in narrower codes the sign is among them. */
-        level = _mm256_permutevar8x32_ps(table, codes);
-    } else if (width == 5) {
-        level = _mm256_blendv_ps(_mm256_permutevar8x32_ps(table, codes),
-                                 _mm256_permutevar8x32_ps(upper, codes),
-                                 _mm256_castsi256_ps(_mm256_slli_epi32(codes, 28)));
-    } else {
-        /* The level before the wanted one and the wanted one, of which the latter is kept. */
-        const __m256i index = _mm256_and_si256(codes, _mm256_set1_epi32((1 << (width - 1)) - 1));
-        const __m256i pair = _mm256_i32gather_epi32(
-            (const int *)(const void *)(tahx_levels(book, width) - 1), index, 2);
-        level = _mm256_cvtepi32_ps(_mm256_srli_epi32(pair, 16));
-    }
-    return _mm256_or_ps(level, sign);
+    const __m128i *bytes = (const __m128i *)(const void *)widths->level_bytes[width];
+    const __m256i index = _mm256_and_si256(codes, _mm256_set1_epi8(15));
+    const __m256i sign = _mm256_slli_epi16(codes, 3), plus = _mm256_set1_epi8(1);
+    const __m256i lower =
+        _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128(bytes)), index);
+    const __m256i upper =
+        _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128(bytes + 1)), index);
+    level[0] = _mm256_sign_epi16(_mm256_unpacklo_epi8(lower, upper),
+                                 _mm256_unpacklo_epi8(plus, sign));
+    level[1] = _mm256_sign_epi16(_mm256_unpackhi_epi8(lower, upper),
+                                 _mm256_unpackhi_epi8(plus, sign));
 }
 
-/* Levels of a width as floats; those of codes of up to 3 bits twice, for both signs. */
-static void tables_fill(const tahx_book_t *book, unsigned width, __m256 *table, __m256 *upper)
+/* Levels of eight wider codes: the level before the wanted one and that, which is kept. */
+INLINE __m256 levels_wide(const tahx_book_t *book, __m256i codes, unsigned width)
 {
-    float numbers[16] = {0};
-    const unsigned count = 1u << (width - 1);
-    for (unsigned i = 0; width <= 5 && i < 16; i++)
-        numbers[i] = tahx_levels(book, width)[i % count];
-    *table = _mm256_loadu_ps(numbers);
-    *upper = _mm256_loadu_ps(numbers + 8);
+    const __m256i index = _mm256_and_si256(codes, _mm256_set1_epi32((1 << (width - 1)) - 1));
+    const __m256i pair = _mm256_i32gather_epi32(
+        (const int *)(const void *)(tahx_levels(book, width) - 1), index, 2);
+    const __m256i sign = _mm256_sll_epi32(codes, _mm_cvtsi32_si128(32 - (int)width));
+    return _mm256_or_ps(_mm256_cvtepi32_ps(_mm256_srli_epi32(pair, 16)),
+                        _mm256_and_ps(_mm256_castsi256_ps(sign), _mm256_set1_ps(-0.0f)));
 }
+
+/* --- elements -------------------------------------------------------------------------------- */
 
 /* The first n of eight elements. */
-INLINE void store_elements(tah_dtype_t dtype, uint8_t *dst, int n, __m256 x)
+INLINE void store_elements(tah_dtype_t dtype, uint8_t *dst, __m256 x, int n)
 {
     __m128i half;
     if (dtype == TAH_FLOAT32) {
@@ -84,98 +142,63 @@ INLINE void store_elements(tah_dtype_t dtype, uint8_t *dst, int n, __m256 x)
         memcpy(dst, &half, (size_t)n * 2);
 }
 
-/* The planes of up to 32 codes; false: a bit beyond the last is set. */
-INLINE bool planes_read(const uint8_t *in, unsigned first, unsigned n, unsigned width,
-                        uint32_t *planes)
+/* Elements from what eight codes stand for: number at of the run and those behind it. */
+INLINE void elements_make(const setup_t *setup, __m256 x, unsigned at, int n, uint8_t *dst,
+                          tah_dtype_t dtype)
 {
-    const unsigned block = first / 64 * 64, count = n - block < 64 ? n - block : 64;
-    const unsigned bytes = (count + 7) / 8, skip = (first - block) / 8;
-    const unsigned own = count - 8 * skip < BLOCK ? count - 8 * skip : BLOCK;
-    in += width * (block / 8) + skip;
-    for (unsigned bit = 0; bit < width; bit++, in += bytes) {
-        planes[bit] = 0;
-        if (own == BLOCK)
-            planes[bit] = load_u32(in);
-        else
-            memcpy(&planes[bit], in, (own + 7) / 8);
-        if (own < BLOCK && planes[bit] >> own)
-            return false;
-    }
-    return true;
+    if (setup->vectors)
+        x = _mm256_add_ps(_mm256_mul_ps(x, load_floats(setup->scale + at, n)),
+                          load_floats(setup->mean + at, n));
+    if (setup->scaled)
+        x = _mm256_mul_ps(x, _mm256_set1_ps(setup->unit));
+    store_elements(dtype, dst, x, n);
 }
 
-INLINE bool tile_load(const tahx_run_t *run, unsigned byte, const uint8_t *in, unsigned width,
-                      unsigned at, unsigned n, const __m256 table[2], uint8_t *dst,
-                      tah_dtype_t dtype, unsigned element, bool vectors)
+/* A block of up to 32 elements, number at of the run and those behind it. */
+INLINE void block_make(const setup_t *setup, __m256i codes, unsigned width, __m256 scale,
+                       unsigned at, unsigned n, uint8_t *dst, tah_dtype_t dtype, unsigned element)
 {
-    const __m256 scale = _mm256_set1_ps(run->widths->level[byte]);
-    const __m256 unit = _mm256_set1_ps(float_power(run->exponent));
+    __m256i level[2];
+    if (width <= TAHX_EDGED)
+        levels_narrow(setup->widths, codes, width, level);
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < n; i += LANES) {
+        const __m256i sixteen = width <= TAHX_EDGED ? level[i / LANES % 2] : codes;
+        const __m128i half =
+            i < BLOCK / 2 ? _mm256_castsi256_si128(sixteen) : _mm256_extracti128_si256(sixteen, 1);
+        const __m256 x =
+            width <= TAHX_EDGED
+                ? _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(half))
+                : levels_wide(
+                      setup->book,
+                      _mm256_cvtepu8_epi32(i / LANES % 2 ? _mm_srli_si128(half, 8) : half), width);
+        elements_make(setup, _mm256_mul_ps(x, scale), at + i, (int)(n - i),
+                      dst + (size_t)i * element, dtype);
+    }
+}
+
+INLINE bool tile_make(const setup_t *setup, unsigned byte, const uint8_t *in, size_t left,
+                      unsigned width, unsigned at, unsigned n, uint8_t *dst, tah_dtype_t dtype,
+                      unsigned element)
+{
+    const __m256 scale = _mm256_set1_ps(setup->widths->level[byte]);
     for (unsigned first = 0; first < n; first += BLOCK) {
-        uint32_t planes[TAHX_WIDTH_MAX];
-        if (!planes_read(in, first, n, width, planes))
+        const unsigned count = n - first < BLOCK ? n - first : BLOCK;
+        uint8_t *own = dst + (size_t)first * element;
+        __m256i planes;
+        if (n == BLOCK || n == 2 * BLOCK)
+            planes = planes_load(in, left, first, n);
+        else if (!planes_read(in, first, n, width, &planes))
             return false;
-        const __m256i codes = codes_read(planes, width);
-        const __m128i halves[2] = {_mm256_castsi256_si128(codes),
-                                   _mm256_extracti128_si256(codes, 1)};
-        for (unsigned v = 0; v < VECTORS; v++) {
-            const unsigned i = first + v * LANES;
-            const int left = (int)n - (int)i;
-            if (left <= 0)
-                break;
-            const __m128i eight = v % 2 ? _mm_srli_si128(halves[v / 2], 8) : halves[v / 2];
-            __m256 x = _mm256_setzero_ps();
-            if (width)
-                x = _mm256_mul_ps(levels_read(run->shape->book, _mm256_cvtepu8_epi32(eight), width,
-                                              table[0], table[1]),
-                                  scale);
-            if (vectors)
-                x = _mm256_add_ps(_mm256_mul_ps(x, load_floats(run->scale + at + i, left)),
-                                  load_floats(run->mean + at + i, left));
-            if (run->exponent)
-                x = _mm256_mul_ps(x, unit);
-            store_elements(dtype, dst + (size_t)i * element, left, x);
-        }
+        const __m256i codes = codes_of(planes, width);
+        /* Twice, so that neither asks for each vector which of the two it is. */
+        if (width <= TAHX_EDGED)
+            block_make(setup, codes, width, scale, at + first, count, own, dtype, element);
+        else
+            block_make(setup, codes, width, scale, at + first, count, own, dtype, element);
     }
     return true;
 }
-
-INLINE size_t decode_run(const tahx_run_t *run, const uint8_t *bytes, const uint8_t *in,
-                         size_t room, uint8_t *dst, tah_dtype_t dtype, unsigned element,
-                         unsigned tile, bool vectors)
-{
-    __m256 tables[TAHX_WIDTH_MAX + 1][2];
-    unsigned filled = 1; /* a bit for each width; none is needed for 0 */
-    uint64_t number = run->first;
-    size_t used = 0;
-    for (unsigned at = 0; at < run->n; at += tile, bytes++, number++) {
-        const unsigned n = run->n - at < tile ? run->n - at : tile;
-        uint8_t *own = dst + (size_t)at * element;
-        size_t taken;
-        if (*bytes < TAHX_COARSEST) {
-            taken = tahx_tile_decode(run, *bytes, in + used, room - used, at, n, own);
-            if (taken == SIZE_MAX)
-                return SIZE_MAX;
-        } else {
-            const unsigned width = tahx_width(run->widths, *bytes, number);
-            taken = tile_code_bytes(n, width);
-            if (!(filled >> width & 1))
-                tables_fill(run->shape->book, width, &tables[width][0], &tables[width][1]);
-            filled |= 1u << width;
-            if (room - used < taken)
-                return SIZE_MAX;
-            const bool valid = n == tile ? tile_load(run, *bytes, in + used, width, at, tile,
-                                                     tables[width], own, dtype, element, vectors)
-                                         : tile_load(run, *bytes, in + used, width, at, n,
-                                                     tables[width], own, dtype, element, vectors);
-            if (!valid)
-                return SIZE_MAX;
-        }
-        used += taken;
-    }
-    return used;
-}
-
-#include "codec/tahx_vector_decode.h"
 
 size_t tahx_avx2_decode(const tahx_run_t *run, const uint8_t *bytes, const uint8_t *in, size_t room,
                         uint8_t *dst)

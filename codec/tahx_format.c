@@ -111,11 +111,17 @@ static void widths_scale(const tahx_shape_t *shape, tahx_widths_t *widths)
 static void widths_levels(const tahx_book_t *book, tahx_widths_t *widths)
 {
     memset(widths->signed_level, 0, sizeof widths->signed_level);
+    memset(widths->level_bytes, 0, sizeof widths->level_bytes);
     for (unsigned width = 1; width <= TAHX_EDGED; width++) {
         const unsigned minus = 1u << (width - 1);
         for (unsigned i = 0; i < minus; i++) {
             widths->signed_level[width][i] = tahx_levels(book, width)[i];
             widths->signed_level[width][minus + i] = -(float)tahx_levels(book, width)[i];
+        }
+        for (unsigned i = 0; i < 16; i++) {
+            const int level = (int)widths->signed_level[width][i];
+            widths->level_bytes[width][0][i] = (uint8_t)level;
+            widths->level_bytes[width][1][i] = (uint8_t)(level >> 8);
         }
     }
 }
