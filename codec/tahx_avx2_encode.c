@@ -98,6 +98,7 @@ INLINE void tile_errors(const setup_t *setup, batch_t *batch, unsigned t, const 
     int16_t *fixed = batch_fixed(batch, t, tile);
     for (unsigned first = 0; first < n; first += UNIT) {
         __m256i whole[VECTORS], own[2];
+        prefetch_ahead(src + (size_t)(at + first) * element, UNIT * element);
         UNROLLED
         for (unsigned v = 0; v < VECTORS; v++) {
             const unsigned i = first + v * LANES;
@@ -227,24 +228,68 @@ INLINE void planes_of(__m256i codes, unsigned width, uint32_t planes[TAHX_WIDTH_
         planes[bit] = (uint32_t)_mm256_movemask_epi8(codes);
 }
 
-/* Writes the planes of a tile of n codes. */
+/* Writes the planes of a block of n codes, up to 64. */
+INLINE void block_store(const __m256i *codes, unsigned n, unsigned width, uint8_t *out)
+{
+    const unsigned bytes = (n + 7) / 8;
+    uint32_t planes[2][TAHX_WIDTH_MAX] = {{0}};
+    for (unsigned part = 0; part < (n > BLOCK ? 2 : 1); part++)
+        planes_of(codes[part], width, planes[part]);
+    for (unsigned bit = 0; bit < width; bit++, out += bytes) {
+        const uint64_t plane = planes[0][bit] | (uint64_t)planes[1][bit] << 32;
+        memcpy(out, &plane, bytes);
+    }
+}
+
+/* One bit of the codes of a block of 32 or 64. */
+INLINE uint64_t plane_of(const __m256i *codes, unsigned n, int bit)
+{
+    uint64_t plane = (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(codes[0], 7 - bit));
+    if (n > BLOCK)
+        plane |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(codes[1], 7 - bit))
+                 << 32;
+    return plane;
+}
+
+/*
+ * Likewise of 32 or 64 narrow codes, without a branch by their width: as many planes as there can be, of
+ * which those beyond the codes are overwritten by what follows, then the one of signs.
+ */
+INLINE void block_store_narrow(const __m256i *codes, unsigned n, unsigned width, uint8_t *out)
+{
+    UNROLLED
+    for (unsigned bit = 0; bit < TAHX_EDGED - 1; bit++) {
+        const uint64_t plane = plane_of(codes, n, (int)bit + 1);
+        memcpy(out + bit * (n / 8), &plane, n / 8);
+    }
+    const uint64_t signs = plane_of(codes, n, 7);
+    memcpy(out + (width - 1) * (n / 8), &signs, n / 8);
+}
+
+/* Writes the planes of a tile of n codes; there is room for a vector behind them. */
 INLINE void planes_store(const __m256i *codes, unsigned n, unsigned width, uint8_t *out)
 {
-    for (unsigned first = 0; first < n; first += 64, codes += 2) {
-        const unsigned count = n - first < 64 ? n - first : 64, bytes = (count + 7) / 8;
-        uint32_t planes[2][TAHX_WIDTH_MAX] = {{0}};
-        for (unsigned part = 0; part < (count > BLOCK ? 2 : 1); part++)
-            planes_of(codes[part], width, planes[part]);
-        for (unsigned bit = 0; bit < width; bit++, out += bytes) {
-            const uint64_t plane = planes[0][bit] | (uint64_t)planes[1][bit] << 32;
-            if (bytes == 8)
-                store_u64(out, plane);
-            else if (bytes == 4)
-                store_u32(out, (uint32_t)plane);
-            else
-                memcpy(out, &plane, bytes);
-        }
+    for (unsigned first = 0; first < n; first += 64, codes += 2, out += 8 * width) {
+        const unsigned count = n - first < 64 ? n - first : 64;
+        if (width <= TAHX_EDGED && count == 32)
+            block_store_narrow(codes, 32, width, out);
+        else if (width <= TAHX_EDGED && count == 64)
+            block_store_narrow(codes, 64, width, out);
+        else
+            block_store(codes, count, width, out);
     }
+}
+
+/* Writes the codes of a tile of n values. */
+INLINE void tile_store(const cells_t *cells, const int16_t *fixed, unsigned n, uint16_t ratio,
+                       uint8_t *out)
+{
+    const __m256i *values = (const __m256i *)(const void *)fixed;
+    const __m256i factor = _mm256_set1_epi16((short)ratio);
+    __m256i codes[TILE_MAX / UNIT];
+    for (unsigned i = 0; i < n; i += UNIT)
+        codes[i / UNIT] = codes_of(cells, values + i / 16, factor);
+    planes_store(codes, n, cells->width, out);
 }
 
 /* The third stage; returns the bytes written. */
@@ -256,9 +301,8 @@ INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *s
     unsigned filled = 0; /* a bit for each width */
     for (unsigned t = 0; t < batch->tiles; t++) {
         const unsigned n = batch_elements(batch, t, tile), width = batch->widths[t];
-        const __m256i ratio = _mm256_set1_epi16((short)batch_settle(batch, t, bytes + t));
-        const __m256i *fixed = (const __m256i *)(const void *)batch_fixed(batch, t, tile);
-        __m256i codes[TILE_MAX / UNIT];
+        const uint16_t ratio = batch_settle(batch, t, bytes + t);
+        const int16_t *fixed = batch_fixed(batch, t, tile);
         if (bytes[t] < TAHX_COARSEST) {
             out += tile_special_encode((tile_kind_t)bytes[t], src + (size_t)t * tile * element, n,
                                        element, out, SIZE_MAX);
@@ -269,9 +313,11 @@ INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *s
         if (!(filled >> width & 1))
             cells[width] = cells_of(setup->book, width);
         filled |= 1u << width;
-        for (unsigned i = 0; i < n; i += UNIT)
-            codes[i / UNIT] = codes_of(&cells[width], fixed + i / 16, ratio);
-        planes_store(codes, n, width, out);
+        /* Twice, so that the usual one is of a constant size. */
+        if (n == tile)
+            tile_store(&cells[width], fixed, tile, ratio, out);
+        else
+            tile_store(&cells[width], fixed, n, ratio, out);
         out += tile_code_bytes(n, width);
     }
     return (size_t)(out - start);

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #define VECTOR_BYTES 64
-#define AHEAD 4096 /* bytes from what is encoded to what is asked for */
 typedef __m512i errors_t; /* see tile_errors */
 #include "codec/tahx_vector_batch.h"
 
@@ -100,9 +99,7 @@ INLINE void tile_errors(const setup_t *setup, batch_t *batch, unsigned t, const 
     int16_t *fixed = batch_fixed(batch, t, tile);
     __m512i sums[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
     for (unsigned i = 0; i < n; i += UNIT) {
-        /* Where others keep the memory busy, the processor does not ask early enough. */
-        for (unsigned ahead = AHEAD; ahead < AHEAD + UNIT * element; ahead += 64)
-            __builtin_prefetch(src + (size_t)(at + i) * element + ahead);
+        prefetch_ahead(src + (size_t)(at + i) * element, UNIT * element);
         const __m512i own = values_fix(setup, inverse, src + (size_t)(at + i) * element, at + i,
                                        n - i, dtype, element);
         _mm512_store_si512(fixed + i, own);
