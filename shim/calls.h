@@ -108,6 +108,7 @@ extern struct calls_next next, beneath;
     X(Type_commit)                                                                                 \
     X(Type_contiguous)                                                                             \
     X(Type_create_hindexed_block)                                                                  \
+    X(Type_create_struct)                                                                          \
     X(Type_free)                                                                                   \
     X(Type_get_contents)                                                                           \
     X(Type_get_envelope)                                                                           \
@@ -116,14 +117,19 @@ extern struct calls_next next, beneath;
     X(Unpack)                                                                                      \
     X(Wait)
 
-/* Large-count queries: they alone can look into a type that a large-count constructor made. */
+/*
+ * Large-count forms; those of queries alone can look into a type that a large-count constructor
+ * made.
+ */
 #if MPI_VERSION >= 4
 #define CALLS_OWN_LARGE(X)                                                                         \
     X(Imrecv_c)                                                                                    \
     X(Isend_c)                                                                                     \
     X(Mrecv_c)                                                                                     \
+    X(Pack_c)                                                                                      \
     X(Type_get_contents_c)                                                                         \
-    X(Type_get_envelope_c)
+    X(Type_get_envelope_c)                                                                         \
+    X(Unpack_c)
 #else
 #define CALLS_OWN_LARGE(X)
 #endif

@@ -238,7 +238,7 @@ void requests_settle(pending_t *pending, MPI_Status *status)
     if (requests_is_send(pending) || !pending->active)
         return;
     /* Open MPI's word for a message too long, whose error only the completing call tells. */
-    if (pending->kind != PENDING_SENDRECV &&
+    if (pending->kind != PENDING_SENDRECV && !pending->settled &&
         (uint64_t)status_bytes(status) > incoming_capacity(&pending->in))
         return;
     if (!pending->settled) {

@@ -142,8 +142,7 @@ static int restore_frame(const incoming_t *in, const void *data, size_t bytes, M
             trace_decoded(in->posted, before,
                           &(traced_t){frame.rule, status->MPI_SOURCE, status->MPI_TAG,
                                       frame.tensor_bytes, bytes});
-        size_t capacity = incoming_capacity(in);
-        status_set_bytes(status, frame.tensor_bytes < capacity ? frame.tensor_bytes : capacity);
+        status_set_truncated(status, frame.tensor_bytes, incoming_capacity(in));
         return rc;
     }
     log_error("the message from rank %d, tag %d (%zu bytes on the wire), cannot be restored: %s; "
@@ -162,7 +161,7 @@ int message_restore(const incoming_t *in, const buffer_t *from, MPI_Status *stat
             return restore_frame(in, from->data, bytes, status);
         int rc = restore_deliver(in, from->data, bytes);
         if (rc == MPI_ERR_TRUNCATE)
-            status_set_bytes(status, incoming_capacity(in));
+            status_set_truncated(status, bytes, incoming_capacity(in));
         return rc;
     }
     if (!tah_frame_length(bytes))

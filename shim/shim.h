@@ -79,6 +79,16 @@ static inline void status_set_bytes(MPI_Status *status, uint64_t bytes)
 #endif
 }
 
+/* Sets the length that a message too long for its receive is said to have: the standard leaves it open. */
+static inline void status_set_truncated(MPI_Status *status, uint64_t bytes, uint64_t capacity)
+{
+#ifdef OPEN_MPI
+    status_set_bytes(status, bytes);
+#else
+    status_set_bytes(status, bytes < capacity ? bytes : capacity);
+#endif
+}
+
 /*
  * MPICH's probes set MPI_ERROR, other calls with one status leave it alone. What a call of ours
  * leaves alone stays this value, and status_give then leaves the program's alone too.

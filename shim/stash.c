@@ -96,8 +96,13 @@ int stash_start(stash_entry_t *entry)
     return pmpi.Imrecv_c(entry->buffer->data, (MPI_Count)bytes, MPI_PACKED, &entry->message,
                          &entry->request);
 #else
-    return pmpi.Imrecv(entry->buffer->data, (int)bytes, MPI_PACKED, &entry->message,
-                       &entry->request);
+    plain_t plain;
+    int rc = types_plain((MPI_Count)bytes, MPI_PACKED, &plain);
+    if (rc == MPI_SUCCESS)
+        rc = pmpi.Imrecv(entry->buffer->data, plain.count, plain.type, &entry->message,
+                         &entry->request);
+    types_plain_free(&plain);
+    return rc;
 #endif
 }
 

@@ -74,6 +74,19 @@ int types_pack(const void *buf, MPI_Datatype handle, size_t type_bytes, size_t b
 int types_unpack(const void *from, size_t bytes, void *buf, MPI_Datatype handle,
                  size_t type_bytes);
 
+#if MPI_VERSION < 4
+/* As many elements for a call that takes an int: of the type itself, or one of a type made of it. */
+typedef struct plain {
+    int count;
+    MPI_Datatype type;
+    bool made;
+} plain_t;
+
+/* Returns an MPI error code, not raised. plain is to be freed, as soon as the call has started. */
+int types_plain(MPI_Count count, MPI_Datatype type, plain_t *plain);
+void types_plain_free(plain_t *plain);
+#endif
+
 void types_drop(void);
 
 #endif

@@ -1,10 +1,12 @@
 /* Data of typed buffers to plain memory and back. */
 #include "config.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shim/calls.h"
+#include "shim/log.h"
 #include "shim/shim.h"
 #include "shim/types.h"
 
@@ -46,21 +48,80 @@ static void types_leave(place_t *place)
         pmpi.Type_free(&place->handle);
 }
 
+#if MPI_VERSION < 4
+/* Whether a call can pack so much; the one element of a run may be larger. */
+static bool types_packable(size_t bytes)
+{
+    if (bytes <= INT_MAX)
+        return true;
+    log_error("an element of a datatype has %zu bytes: this MPI packs %d at most", bytes, INT_MAX);
+    return false;
+}
+
+int types_plain(MPI_Count count, MPI_Datatype type, plain_t *plain)
+{
+    enum { BLOCK = 1 << 20 };
+    *plain = (plain_t){.count = (int)count, .type = type};
+    if (count <= INT_MAX)
+        return MPI_SUCCESS;
+    MPI_Datatype block;
+    MPI_Count lb, extent;
+    int rc = pmpi.Type_get_extent_x(type, &lb, &extent);
+    if (rc == MPI_SUCCESS)
+        rc = pmpi.Type_contiguous(BLOCK, type, &block);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    const int counts[] = {(int)(count / BLOCK), (int)(count % BLOCK)};
+    const MPI_Aint starts[] = {0, (MPI_Aint)((count - count % BLOCK) * extent)};
+    const MPI_Datatype types[] = {block, type};
+    rc = pmpi.Type_create_struct(2, counts, starts, types, &plain->type);
+    pmpi.Type_free(&block);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    plain->count = 1;
+    plain->made = true;
+    return pmpi.Type_commit(&plain->type);
+}
+
+void types_plain_free(plain_t *plain)
+{
+    if (plain->made)
+        pmpi.Type_free(&plain->type);
+}
+#endif
+
 static int types_pack_run(const place_t *place, size_t first, size_t items, size_t type_bytes,
                           unsigned char *to)
 {
+    const char *buf = place->buf + (MPI_Count)first * place->extent;
+#if MPI_VERSION >= 4
+    MPI_Count position = 0;
+    return pmpi.Pack_c(buf, (MPI_Count)items, place->handle, to, (MPI_Count)(items * type_bytes),
+                       &position, MPI_COMM_SELF);
+#else
     int position = 0;
-    return pmpi.Pack(place->buf + (MPI_Count)first * place->extent, (int)items, place->handle, to,
-                     (int)(items * type_bytes), &position, MPI_COMM_SELF);
+    if (!types_packable(items * type_bytes))
+        return MPI_ERR_COUNT;
+    return pmpi.Pack(buf, (int)items, place->handle, to, (int)(items * type_bytes), &position,
+                     MPI_COMM_SELF);
+#endif
 }
 
 static int types_unpack_run(const place_t *place, size_t first, size_t items, size_t type_bytes,
                             const unsigned char *from)
 {
+    char *buf = place->buf + (MPI_Count)first * place->extent;
+#if MPI_VERSION >= 4
+    MPI_Count position = 0;
+    return pmpi.Unpack_c(from, (MPI_Count)(items * type_bytes), &position, buf, (MPI_Count)items,
+                         place->handle, MPI_COMM_SELF);
+#else
     int position = 0;
-    return pmpi.Unpack(from, (int)(items * type_bytes), &position,
-                       place->buf + (MPI_Count)first * place->extent, (int)items, place->handle,
+    if (!types_packable(items * type_bytes))
+        return MPI_ERR_COUNT;
+    return pmpi.Unpack(from, (int)(items * type_bytes), &position, buf, (int)items, place->handle,
                        MPI_COMM_SELF);
+#endif
 }
 
 int types_pack(const void *buf, MPI_Datatype handle, size_t type_bytes, size_t bytes, void *to)

@@ -58,8 +58,12 @@ static int half_isend(const half_t *half, MPI_Comm comm, MPI_Request *request)
     return pmpi.Isend_c(half->buf, half->count, half->datatype, half->dest, half->tag, comm,
                         request);
 #else
-    return pmpi.Isend(half->buf, (int)half->count, half->datatype, half->dest, half->tag, comm,
-                      request);
+    plain_t plain;
+    int rc = types_plain(half->count, half->datatype, &plain);
+    if (rc == MPI_SUCCESS)
+        rc = pmpi.Isend(half->buf, plain.count, plain.type, half->dest, half->tag, comm, request);
+    types_plain_free(&plain);
+    return rc;
 #endif
 }
 
@@ -99,9 +103,6 @@ int wrap_sendrecv(sendrecv_fn *real, bool large, const void *sendbuf, MPI_Count 
                   MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                   MPI_Status *status)
 {
-    if (sendbuf == recvbuf) /* an error, or nothing to send and receive */
-        return wrap_done(real(large, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
-                              recvcount, recvtype, source, recvtag, comm, status));
     half_t half = half_open(sendbuf, sendcount, sendtype, dest, sendtag, comm, large);
     incoming_t in = incoming_of(recvbuf, recvcount, recvtype, comm);
     int rc;

@@ -203,6 +203,53 @@ static void among_others(void)
     }
 }
 
+/*
+ * One pointer for what is sent and for what is received: types that lie apart in it, with the peer
+ * in single calls; and at the end of a chain, where there is only one of the two.
+ */
+static void one_pointer(void)
+{
+    enum { PART = 4096, GAP = 100 };
+    const int ends[] = {0, PART + GAP};
+    const int peer = mt_rank ^ 1, part = PART;
+    MPI_Datatype types[2];
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    if (peer >= mt_size)
+        return;
+    float *field = mt_alloc((2 * PART + GAP) * sizeof *field);
+    for (int i = 0; i < 2; i++) {
+        MPI_Type_indexed(1, &part, &ends[i], MPI_FLOAT, &types[i]);
+        MPI_Type_commit(&types[i]);
+    }
+    mt_fill(field, PART, MT_FLOAT, (unsigned)mt_rank);
+    mt_status_clear(&status);
+    if (mt_rank % 2)
+        MPI_Isend(field, 1, types[0], peer, TAG, MPI_COMM_WORLD, &request);
+    if (mt_rank % 2)
+        MPI_Recv(field, 1, types[1], peer, TAG, MPI_COMM_WORLD, &status);
+    else
+        MPI_Sendrecv(field, 1, types[0], peer, TAG, field, 1, types[1], peer, TAG, MPI_COMM_WORLD,
+                     &status);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    mt_status("one pointer, types apart", &status, MPI_FLOAT);
+    mt_check("one pointer, types apart", field + ends[1], PART, MT_FLOAT, (unsigned)peer);
+    mt_untouched("one pointer, types apart", field, PART * sizeof *field,
+                 (PART + GAP) * sizeof *field);
+
+    mt_status_clear(&status);
+    if (mt_rank % 2)
+        MPI_Send(field, PART, MPI_FLOAT, peer, TAG, MPI_COMM_WORLD);
+    else
+        MPI_Sendrecv(field, PART, MPI_FLOAT, MPI_PROC_NULL, TAG, field, PART, MPI_FLOAT, peer, TAG,
+                     MPI_COMM_WORLD, &status);
+    mt_status("one pointer, to nobody", &status, MPI_FLOAT);
+    mt_check("one pointer, to nobody", field, PART, MT_FLOAT, (unsigned)(mt_rank | 1));
+    for (int i = 0; i < 2; i++)
+        MPI_Type_free(&types[i]);
+    mt_free(field);
+}
+
 static void body(void)
 {
     for (int c = 0; c < CALLS; c++)
@@ -213,6 +260,8 @@ static void body(void)
     unlike(1, 9000);
     MPI_Barrier(MPI_COMM_WORLD);
     among_others();
+    MPI_Barrier(MPI_COMM_WORLD);
+    one_pointer();
 }
 
 int main(int argc, char **argv)
