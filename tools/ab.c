@@ -51,6 +51,9 @@ static void add_links(struct argp_state *state, ab_t *ab, char *text)
     for (char *rate; (rate = strsep(&text, ",")) != NULL;) {
         if (*rate == '\0')
             argp_error(state, "--link: a rate is missing (such as 10mbit,1gbit)");
+        if (!job_rate_valid(rate))
+            argp_error(state, "--link %s: must be none, or a number and kbit, mbit or gbit, from "
+                              "8kbit to 1000gbit", rate);
         if (ab->link_count == AB_LINKS_MOST)
             argp_error(state, "--link: at most %d rates", AB_LINKS_MOST);
         ab->links[ab->link_count++] = rate;
@@ -63,6 +66,10 @@ static void add_policy(struct argp_state *state, ab_t *ab, const char *path)
         argp_error(state, "--policy: at most %d", AB_POLICIES_MOST);
     if (access(path, R_OK) != 0)
         argp_error(state, "--policy %s: %s", path, strerror(errno));
+    policy_t *policy = tahmpi_load_policy(path);
+    if (policy == NULL) /* it has said why, with lines */
+        exit(TAHMPI_BAD);
+    policy_free(policy);
     ab->policies[ab->variant_count++] = realpath(path, NULL);
 }
 
@@ -142,70 +149,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     }
 }
 
-/* A line on the terminal that the next one replaces; whole lines elsewhere. */
-static void progress(const ab_t *ab, int made, int link, int variant, int run)
-{
-    bool terminal = isatty(STDERR_FILENO);
-    fprintf(stderr, "%s%d of %d: %s on %s, run %d%s", terminal ? "\r\033[K" : "", made + 1,
-            ab->link_count * ab->variant_count * ab->runs, ab_variant_name(ab, variant),
-            ab_link_name(ab, link), run + 1, terminal ? "" : "\n");
-}
-
-/* What a failed run printed last, so that the user sees why. */
-static void complain(const ab_t *ab, int link, int variant, int run, const job_result_t *job)
-{
-    char *line = NULL;
-    size_t bytes = 0;
-    FILE *output = fopen(job->output, "re");
-    fprintf(stderr, "%stahmpi ab: %s on %s, run %d: %s (exit status %d); its last lines:\n",
-            isatty(STDERR_FILENO) ? "\r\033[K" : "", ab_variant_name(ab, variant),
-            ab_link_name(ab, link), run + 1, job->timed_out ? "took too long" : "failed",
-            job->status);
-    if (output == NULL)
-        return;
-    if (fseek(output, -1000, SEEK_END) == 0)
-        (void)!getline(&line, &bytes, output);
-    while (getline(&line, &bytes, output) > 0)
-        fprintf(stderr, "  | %s", line);
-    free(line);
-    fclose(output);
-}
-
-/* False: no further run is to be made. */
-static bool run_one(ab_t *ab, int link, int variant, int run)
-{
-    ab_sample_t *sample = ab_sample(ab, link, variant, run);
-    job_t job = {.link = ab->links[link], .policy = ab->policies[variant]};
-    if (!job_run(&ab->setup, &job, &sample->job))
-        return false;
-    if (job_interrupted())
-        return false;
-    sample->done = sample->job.status == 0 && !sample->job.timed_out;
-    if (!sample->done) {
-        ab->failed = true;
-        complain(ab, link, variant, run, &sample->job);
-        /* Hosts cannot be made (slownet's word for it), or the launcher is not there: no other run
-         * will do better. */
-        return sample->job.status != (job.link != NULL ? 125 : 127);
-    }
-    ab_sample_read(ab, sample, job.policy != NULL);
-    return true;
-}
-
-/* Turn by turn, so that what else the machine does meets all variants alike. */
-static bool run_all(ab_t *ab)
-{
-    int made = 0;
-    for (int link = 0; link < ab->link_count; link++)
-        for (int run = 0; run < ab->runs; run++)
-            for (int variant = 0; variant < ab->variant_count; variant++) {
-                progress(ab, made++, link, variant, run);
-                if (!run_one(ab, link, variant, run))
-                    return false;
-            }
-    return true;
-}
-
 static bool write_files(const ab_t *ab)
 {
     bool good = true;
@@ -252,15 +195,14 @@ int tahmpi_ab(int argc, char **argv)
     ab.samples = calloc((size_t)(ab.link_count * ab.variant_count * ab.runs), sizeof *ab.samples);
     if (ab.setup.folder == NULL || ab.samples == NULL)
         return TAHMPI_BAD;
-    bool complete = run_all(&ab);
+    bool complete = ab_run(&ab);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     if (job_interrupted())
         fputs("tahmpi ab: interrupted: what follows is what there is so far\n", stderr);
     ab.failed = ab.failed || !complete;
+    bool written = write_files(&ab); /* before the table: whoever reads that may go early */
     ab_print(&ab);
-    fflush(stdout);
-    bool written = write_files(&ab);
     bool good = written && !ab.failed;
     free_all(&ab);
     return good ? TAHMPI_GOOD : TAHMPI_BAD;

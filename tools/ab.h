@@ -30,7 +30,8 @@ typedef struct ab_curve {
 } ab_curve_t;
 
 typedef struct ab_sample {
-    bool done; /* the run was made, and the program ended with status 0 */
+    bool made; /* the run was begun */
+    bool done; /* the program ended with status 0, under the library where that was asked for */
     job_result_t job;
     ab_curve_t curves[AB_METRICS_MOST];
     run_report_t *report; /* the library's; NULL: none */
@@ -59,10 +60,13 @@ const char *ab_link_name(const ab_t *ab, int link);
 /* "plain", or the policy's file name without its folders */
 const char *ab_variant_name(const ab_t *ab, int variant);
 
-/* Reads what a finished job left into sample: metrics from its output, the library's report. */
-void ab_sample_read(const ab_t *ab, ab_sample_t *sample, bool has_report);
+/* Reads metrics from what a job printed. */
+void ab_sample_read(const ab_t *ab, ab_sample_t *sample);
 
 void ab_sample_free(ab_sample_t *sample);
+
+/* Makes all runs; false: some of them were not made. */
+bool ab_run(ab_t *ab);
 
 /* Wall times of the runs that succeeded; returns how many. values: room for ab->runs. */
 size_t ab_seconds(const ab_t *ab, int link, int variant, double *values);

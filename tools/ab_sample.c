@@ -1,8 +1,9 @@
-/* What a run leaves: numbers in the program's output, and the library's report. */
+/* What runs leave: numbers in the program's output, and figures over several runs. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "tools/ab.h"
 
@@ -36,32 +37,53 @@ static void curve_add(ab_curve_t *curve, double value)
     curve->values[curve->count++] = value;
 }
 
-static void read_metrics(const ab_t *ab, ab_sample_t *sample)
+/* The number that a group of the pattern matched, which may be the start of a longer one. */
+static void add_number(ab_curve_t *curve, const char *text, size_t bytes)
 {
-    FILE *output = fopen(sample->job.output, "re");
-    char *line = NULL;
-    size_t bytes = 0;
-    while (output != NULL && getline(&line, &bytes, output) > 0) {
-        for (int m = 0; m < ab->metric_count; m++) {
-            regmatch_t found[2];
-            char *end;
-            if (regexec(&ab->metrics[m].pattern, line, 2, found, 0) != 0 || found[1].rm_so < 0)
-                continue;
-            double value = strtod(line + found[1].rm_so, &end);
-            if (end != line + found[1].rm_so)
-                curve_add(&sample->curves[m], value);
-        }
-    }
-    free(line);
-    if (output != NULL)
-        fclose(output);
+    char number[64], *end;
+    if (bytes >= sizeof number)
+        return;
+    memcpy(number, text, bytes);
+    number[bytes] = '\0';
+    double value = strtod(number, &end);
+    if (end != number)
+        curve_add(curve, value);
 }
 
-void ab_sample_read(const ab_t *ab, ab_sample_t *sample, bool has_report)
+/* Every match in a line; behind the first, its start is not the line's. */
+static void read_line(const ab_metric_t *metric, ab_curve_t *curve, const char *line)
 {
-    read_metrics(ab, sample);
-    if (has_report)
-        sample->report = run_report_read("tahmpi ab", sample->job.report, false);
+    regmatch_t found[2];
+    int flags = 0;
+    while (regexec(&metric->pattern, line, 2, found, flags) == 0) {
+        if (found[1].rm_so >= 0)
+            add_number(curve, line + found[1].rm_so, (size_t)(found[1].rm_eo - found[1].rm_so));
+        if (line[found[0].rm_eo] == '\0')
+            return;
+        line +=
+            found[0].rm_eo + (found[0].rm_eo == found[0].rm_so); /* an empty match: one further */
+        flags = REG_NOTBOL;
+    }
+}
+
+/* Lines end in carriage returns too, as those of progress bars do, and in zeros. */
+void ab_sample_read(const ab_t *ab, ab_sample_t *sample)
+{
+    FILE *output = fopen(sample->job.output, "re");
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t bytes;
+    while (output != NULL && (bytes = getline(&text, &room, output)) > 0) {
+        for (ssize_t i = 0; i < bytes; i++)
+            if (text[i] == '\r' || text[i] == '\n')
+                text[i] = '\0';
+        for (const char *line = text; line < text + bytes; line += strlen(line) + 1)
+            for (int m = 0; m < ab->metric_count; m++)
+                read_line(&ab->metrics[m], &sample->curves[m], line);
+    }
+    free(text);
+    if (output != NULL)
+        fclose(output);
 }
 
 void ab_sample_free(ab_sample_t *sample)

@@ -34,6 +34,12 @@ static cJSON *json_rows(const run_report_t *report)
     return rows;
 }
 
+/* A run that we ended has no status of its own. */
+static bool has_status(const ab_sample_t *sample)
+{
+    return !sample->job.timed_out && !sample->job.interrupted;
+}
+
 static cJSON *json_sample(const ab_t *ab, int link, int variant, int run)
 {
     const ab_sample_t *sample = ab_sample(ab, link, variant, run);
@@ -42,14 +48,20 @@ static cJSON *json_sample(const ab_t *ab, int link, int variant, int run)
     cJSON_AddStringToObject(item, "variant", ab_variant_name(ab, variant));
     cJSON_AddNumberToObject(item, "run", run + 1);
     cJSON_AddBoolToObject(item, "succeeded", sample->done);
-    cJSON_AddNumberToObject(item, "status", sample->job.status);
+    if (has_status(sample))
+        cJSON_AddNumberToObject(item, "status", sample->job.status);
+    else
+        cJSON_AddNullToObject(item, "status");
     cJSON_AddNumberToObject(item, "seconds", sample->job.seconds);
     cJSON_AddNumberToObject(item, "peak_kib", (double)sample->job.peak_kib);
     cJSON *metrics = cJSON_AddObjectToObject(item, "metrics");
     for (int m = 0; m < ab->metric_count; m++) {
         const ab_curve_t *curve = &sample->curves[m];
+        /* Without values, cJSON makes no array of them, not even one of none. */
         cJSON_AddItemToObject(metrics, ab->metrics[m].text,
-                              cJSON_CreateDoubleArray(curve->values, (int)curve->count));
+                              curve->count > 0
+                                  ? cJSON_CreateDoubleArray(curve->values, (int)curve->count)
+                                  : cJSON_CreateArray());
     }
     if (sample->report != NULL) {
         cJSON_AddNumberToObject(item, "encode_seconds", sample->report->encode_seconds);
@@ -94,7 +106,8 @@ bool ab_write_json(const ab_t *ab)
         for (int variant = 0; variant < ab->variant_count; variant++) {
             cJSON_AddItemToArray(summaries, json_summary(ab, link, variant));
             for (int run = 0; run < ab->runs; run++)
-                cJSON_AddItemToArray(samples, json_sample(ab, link, variant, run));
+                if (ab_sample(ab, link, variant, run)->made)
+                    cJSON_AddItemToArray(samples, json_sample(ab, link, variant, run));
         }
     }
     return output_json("tahmpi ab", root, ab->json);
@@ -111,8 +124,10 @@ static void csv_sample(FILE *out, const ab_t *ab, int link, int variant, int run
         tensors += sample->report->rows[i].tensor_bytes;
         wire += sample->report->rows[i].wire_bytes;
     }
-    fprintf(out, ",%d,%d,%d,%.6f,%ld,%.0f,%.0f", run + 1, sample->done, sample->job.status,
-            sample->job.seconds, sample->job.peak_kib, tensors, wire);
+    fprintf(out, ",%d,%d,", run + 1, sample->done);
+    if (has_status(sample))
+        fprintf(out, "%d", sample->job.status);
+    fprintf(out, ",%.6f,%ld,%.0f,%.0f", sample->job.seconds, sample->job.peak_kib, tensors, wire);
     for (int m = 0; m < ab->metric_count; m++) {
         const ab_curve_t *curve = &sample->curves[m];
         if (curve->count > 0)
@@ -137,7 +152,8 @@ bool ab_write_csv(const ab_t *ab)
     for (int link = 0; link < ab->link_count; link++)
         for (int variant = 0; variant < ab->variant_count; variant++)
             for (int run = 0; run < ab->runs; run++)
-                csv_sample(out, ab, link, variant, run);
+                if (ab_sample(ab, link, variant, run)->made)
+                    csv_sample(out, ab, link, variant, run);
     return output_close("tahmpi ab", out, ab->csv);
 }
 

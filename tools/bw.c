@@ -153,7 +153,7 @@ static void choose_tag(bw_t *bw, int up)
  */
 static const char *write_policy(bw_t *bw)
 {
-    static char path[128];
+    static char path[JOB_PATH_BYTES];
     policy_errors_t errors;
     size_t bytes = 0, rules_bytes = 0;
     char *rules = NULL, *text = NULL;

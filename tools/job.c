@@ -1,6 +1,5 @@
 #include "config.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,49 +18,6 @@
 
 #define JOB_WORDS_MOST 256
 #define JOB_WATCH_SECONDS 0.5
-
-static char job_folder[64];
-static volatile sig_atomic_t job_signal; /* the signal that came, or 0 */
-
-static void job_on_signal(int signal)
-{
-    job_signal = signal;
-}
-
-static void job_folder_remove(void)
-{
-    DIR *folder = opendir(job_folder);
-    if (folder == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    closedir(folder);
-    rmdir(job_folder);
-}
-
-const char *job_folder_make(void)
-{
-    const char *base = getenv("TMPDIR");
-    if (base == NULL || strlen(base) > 40)
-        base = "/tmp";
-    snprintf(job_folder, sizeof job_folder, "%s/tahmpi.XXXXXX", base);
-    if (mkdtemp(job_folder) == NULL) {
-        fprintf(stderr, "tahmpi: no temporary folder in %s: %s\n", base, strerror(errno));
-        return NULL;
-    }
-    atexit(job_folder_remove);
-    struct sigaction action = {.sa_handler = job_on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    return job_folder;
-}
-
-bool job_interrupted(void)
-{
-    return job_signal != 0;
-}
 
 const char *job_find(const char *installed, const char *built)
 {
@@ -84,8 +41,10 @@ const char *job_find(const char *installed, const char *built)
 
 bool job_setup_complete(job_setup_t *setup, bool need_slownet)
 {
-    if (setup->mpiexec == NULL)
-        setup->mpiexec = getenv("MPIEXEC") != NULL ? getenv("MPIEXEC") : TAH_MPIEXEC;
+    if (setup->mpiexec == NULL || setup->mpiexec[strspn(setup->mpiexec, " ")] == '\0')
+        setup->mpiexec = getenv("MPIEXEC");
+    if (setup->mpiexec == NULL || setup->mpiexec[strspn(setup->mpiexec, " ")] == '\0')
+        setup->mpiexec = TAH_MPIEXEC;
     if (setup->library == NULL)
         setup->library = job_find(TAH_LIBDIR "/libtahmpi.so", ".libs/libtahmpi.so");
     if (setup->library == NULL || access(setup->library, R_OK) != 0) {
@@ -104,6 +63,29 @@ bool job_setup_complete(job_setup_t *setup, bool need_slownet)
         return false;
     }
     return true;
+}
+
+bool job_rate_valid(const char *text)
+{
+    static const struct {
+        const char *name;
+        double bits;
+    } units[] = {{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
+    size_t length = strspn(text, "0123456789"), fraction;
+    if (length == 0)
+        return strcmp(text, "none") == 0;
+    if (text[length] == '.') {
+        fraction = strspn(text + length + 1, "0123456789");
+        if (fraction == 0)
+            return false;
+        length += 1 + fraction;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        double bits = strtod(text, NULL) * units[i].bits;
+        if (strcmp(text + length, units[i].name) == 0)
+            return bits >= 8000 && bits <= 1e12;
+    }
+    return false;
 }
 
 /* A command line under construction; words beyond the most are refused by job_words_ok. */
@@ -151,6 +133,38 @@ static void words_split(words_t *words, const char *text)
     free(copy);
 }
 
+/*
+ * What else is preloaded where the command is called: plain runs and those under the library get it
+ * alike. The library itself is left out. The caller frees the text, which is "" if there is none.
+ */
+static char *job_preloads(const char *library)
+{
+    const char *variable = getenv("LD_PRELOAD");
+    char *copy = strdup(variable != NULL ? variable : ""), *rest = copy;
+    char *kept = calloc(1, copy != NULL ? strlen(copy) + 2 : 1);
+    for (char *entry; kept != NULL && (entry = strsep(&rest, ": ")) != NULL;) {
+        const char *slash = strrchr(entry, '/'), *name = slash != NULL ? slash + 1 : entry;
+        if (*name == '\0' || strncmp(name, "libtahmpi", 9) == 0 || strcmp(entry, library) == 0)
+            continue;
+        if (*kept != '\0')
+            strcat(kept, ":");
+        strcat(kept, entry);
+    }
+    free(copy);
+    return kept;
+}
+
+static void words_add_preload(words_t *words, const char *option, const char *library)
+{
+    char *others = job_preloads(library), *all;
+    const char *between = others != NULL && *others != '\0' ? ":" : "";
+    if (asprintf(&all, "%s%s%s", library, between, others != NULL ? others : "") >= 0) {
+        words_add_variable(words, option, "LD_PRELOAD", all);
+        free(all);
+    }
+    free(others);
+}
+
 /* The command line of a job; report: where the library is to put its report. */
 static void job_words(const job_setup_t *setup, const job_t *job, const char *report,
                       words_t *words)
@@ -170,7 +184,7 @@ static void job_words(const job_setup_t *setup, const job_t *job, const char *re
         words_add(words, ranks);
     }
     if (job->policy != NULL) {
-        words_add_variable(words, option, "LD_PRELOAD", setup->library);
+        words_add_preload(words, option, setup->library);
         words_add_variable(words, option, "TAHMPI_POLICY", job->policy);
         words_add_variable(words, option, "TAHMPI_REPORT", report);
     }
@@ -185,21 +199,27 @@ static void job_environment(const job_setup_t *setup)
 {
     static const char *const ours[] = {"TAHMPI_POLICY", "TAHMPI_REPORT", "TAHMPI_DISABLE",
                                        "TAHMPI_OBSERVE", "TAHMPI_DUMP", "TAHMPI_TRACE"};
-    const char *preload = getenv("LD_PRELOAD");
+    char *preloads = job_preloads(setup->library);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         unsetenv(ours[i]);
-    if (preload != NULL && strstr(preload, "libtahmpi") != NULL)
+    if (preloads != NULL && *preloads != '\0')
+        setenv("LD_PRELOAD", preloads, 1);
+    else
         unsetenv("LD_PRELOAD");
+    free(preloads);
     setenv("MPIEXEC", setup->mpiexec, 1); /* slownet's launcher */
 }
 
-static void __attribute__((noreturn)) job_child(const job_setup_t *setup, char **words, int output)
+static void __attribute__((noreturn)) job_child(const job_setup_t *setup, char **words, int output,
+                                                pid_t parent)
 {
     setpgid(0, 0);
+    /* When we are killed, the launcher is asked to end; unless that was before this call. */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(127);
     job_environment(setup);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
+    job_signals_restore();
     int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
@@ -231,9 +251,11 @@ static void job_wait(const job_t *job, pid_t child, double start, unsigned timeo
         if (got == child)
             break;
         double now = job_clock();
-        result->timed_out = result->timed_out || (timeout > 0 && now - start > timeout);
-        if ((result->timed_out || job_interrupted()) && asked == 0) {
+        bool late = timeout > 0 && now - start > timeout;
+        if ((late || job_interrupted()) && asked == 0) {
             asked = now;
+            result->interrupted = job_interrupted();
+            result->timed_out = !result->interrupted;
             kill(-child, SIGTERM);
         }
         if (asked > 0 && now - asked > 10)
@@ -272,9 +294,9 @@ bool job_run(const job_setup_t *setup, const job_t *job, job_result_t *result)
     words.list[words.count] = NULL;
     double start = job_clock();
     fflush(NULL);
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child == 0)
-        job_child(setup, words.list, output);
+        job_child(setup, words.list, output, parent);
     close(output);
     if (child > 0) {
         setpgid(child, child);
@@ -284,4 +306,10 @@ bool job_run(const job_setup_t *setup, const job_t *job, job_result_t *result)
     }
     words_free(&words);
     return child > 0;
+}
+
+void job_result_remove(const job_result_t *result)
+{
+    unlink(result->output);
+    unlink(result->report);
 }
