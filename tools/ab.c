@@ -33,8 +33,9 @@ static const struct argp_option options[] = {
     {"runs", AB_RUNS, "K", 0, "runs of each, in turn [3]", 0},
     {"policy", AB_POLICY, "FILE", 0, "a policy to compare; may be repeated", 0},
     {"metric", AB_METRIC, "REGEX", 0,
-     "a number in the program's output: an extended regular expression with one group, such as "
-     "'loss ([0-9.]+)'; may be repeated", 0},
+     "a number in the program's output wherever it is printed: an extended regular expression with "
+     "one group, such as 'loss ([0-9.e+-]+)'; may be repeated",
+     0},
     {"json", AB_JSON, "FILE", 0, "write all figures of all runs", 1},
     {"csv", AB_CSV, "FILE", 0, "write one line a run", 1},
     {"plot", AB_PLOT, "FILE", 0, "draw speed-up against link, and the metrics (.svg or .png)", 1},
@@ -52,8 +53,10 @@ static void add_links(struct argp_state *state, ab_t *ab, char *text)
         if (*rate == '\0')
             argp_error(state, "--link: a rate is missing (such as 10mbit,1gbit)");
         if (!job_rate_valid(rate))
-            argp_error(state, "--link %s: must be none, or a number and kbit, mbit or gbit, from "
-                              "8kbit to 1000gbit", rate);
+            argp_error(state,
+                       "--link %s: must be none, or a number and kbit, mbit or gbit, from 8kbit to "
+                       "1000gbit",
+                       rate);
         if (ab->link_count == AB_LINKS_MOST)
             argp_error(state, "--link: at most %d rates", AB_LINKS_MOST);
         ab->links[ab->link_count++] = rate;
@@ -180,8 +183,8 @@ int tahmpi_ab(int argc, char **argv)
         "machine's network or on shaped links."
         "\vExit status 0 if every run succeeded. A comparison that is interrupted prints what it "
         "has. Example:\n"
-        "  tahmpi ab --link 5mbit,50mbit --policy published.ini --metric 'loss ([0-9.]+)' \\\n"
-        "            --plot gain.svg -- ./trainer --steps 50",
+        "  tahmpi ab --link 5mbit,50mbit --policy published.ini \\\n"
+        "            --metric 'loss ([0-9.e+-]+)' --plot gain.svg -- ./trainer",
         NULL, NULL, NULL};
     ab_t ab = {.setup = {.ranks = 2}, .runs = 3, .variant_count = 1};
     argp_err_exit_status = TAHMPI_USAGE;

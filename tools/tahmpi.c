@@ -1,9 +1,12 @@
 /* The tahmpi command: finds the subcommand and runs it. */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/tahmpi.h"
 
@@ -11,7 +14,7 @@ static const struct subcommand {
     const char *name, *about;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"ab", "compare a program with itself: plain and under policies, on slow links", tahmpi_ab},
+    {"ab", "compare a program with itself, plain and under policies", tahmpi_ab},
     {"bw", "measure bandwidth and latency between two ranks, plain and encoded", tahmpi_bw},
     {"check", "show a policy file as tahmpi understands it, or its mistakes", tahmpi_check},
     {"info", "show version and machine, and whether a program can use tahmpi", tahmpi_info},
@@ -69,6 +72,34 @@ static char *help_filter(int key, const char *text, void *input)
     return help;
 }
 
+/* A file that is opened later must not become one of the standard streams. */
+static void open_streams(void)
+{
+    int file;
+
+    do
+        file = open("/dev/null", O_RDWR);
+    while (file >= 0 && file <= STDERR_FILENO);
+    if (file >= 0)
+        close(file);
+}
+
+/*
+ * At exit, also the one that argp makes after --help: what was printed has arrived, or the status
+ * says that it has not. Runs after whatever else is done at exit.
+ */
+static void close_output(void)
+{
+    bool failed = ferror(stdout) != 0;
+
+    errno = 0;
+    if (fclose(stdout) == 0 && !failed)
+        return;
+    fprintf(stderr, "tahmpi: standard output cannot be written%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    _exit(TAHMPI_BAD);
+}
+
 int main(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -83,6 +114,8 @@ int main(int argc, char **argv)
     char name[64];
     int first = 1;
 
+    open_streams();
+    atexit(close_output);
     /* Options before the subcommand are ours, those behind it its own. */
     while (first < argc && argv[first][0] == '-')
         first++;
