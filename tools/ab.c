@@ -73,6 +73,7 @@ static void add_policy(struct argp_state *state, ab_t *ab, const char *path)
     if (policy == NULL) /* it has said why, with lines */
         exit(TAHMPI_BAD);
     policy_free(policy);
+    ab->given[ab->variant_count] = path;
     ab->policies[ab->variant_count++] = realpath(path, NULL);
 }
 

@@ -43,6 +43,7 @@ typedef struct ab {
     const char *links[AB_LINKS_MOST]; /* NULL: this machine's own network */
     int link_count;
     const char *policies[AB_VARIANTS_MOST]; /* [0] is NULL: plain */
+    const char *given[AB_VARIANTS_MOST];    /* the same paths as on the command line */
     int variant_count;
     ab_metric_t metrics[AB_METRICS_MOST];
     int metric_count;
@@ -57,7 +58,7 @@ ab_sample_t *ab_sample(const ab_t *ab, int link, int variant, int run);
 /* "10mbit", "own network" */
 const char *ab_link_name(const ab_t *ab, int link);
 
-/* "plain", or the policy's file name without its folders */
+/* "plain", or the policy's file name: without its folders, unless another one has that name too */
 const char *ab_variant_name(const ab_t *ab, int variant);
 
 /* Reads metrics from what a job printed. */

@@ -17,13 +17,25 @@ const char *ab_link_name(const ab_t *ab, int link)
     return ab->links[link] != NULL ? ab->links[link] : "own network";
 }
 
-const char *ab_variant_name(const ab_t *ab, int variant)
+static const char *file_name(const char *path)
 {
-    const char *path = ab->policies[variant];
-    if (path == NULL)
-        return "plain";
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
+}
+
+const char *ab_variant_name(const ab_t *ab, int variant)
+{
+    static const char plain[] = "plain";
+    if (variant == 0)
+        return plain;
+    const char *given = ab->given[variant], *name = file_name(given);
+    bool alone = strcmp(name, plain) != 0;
+    for (int other = 1; other < ab->variant_count; other++)
+        if (other != variant && strcmp(file_name(ab->given[other]), name) == 0)
+            alone = false;
+    if (alone)
+        return name;
+    return strcmp(given, plain) == 0 ? ab->policies[variant] : given;
 }
 
 static void curve_add(ab_curve_t *curve, double value)

@@ -73,6 +73,15 @@ static cJSON *json_sample(const ab_t *ab, int link, int variant, int run)
     return item;
 }
 
+/* Of too few runs there is no interval. */
+static void json_bound(cJSON *item, const char *name, double value)
+{
+    if (isnan(value))
+        cJSON_AddNullToObject(item, name);
+    else
+        cJSON_AddNumberToObject(item, name, value);
+}
+
 static cJSON *json_summary(const ab_t *ab, int link, int variant)
 {
     double values[AB_RUNS_MOST];
@@ -86,8 +95,8 @@ static cJSON *json_summary(const ab_t *ab, int link, int variant)
     if (count > 0) {
         interval_t interval = statistics_geometric(values, count);
         cJSON_AddNumberToObject(item, "speedup", interval.mean);
-        cJSON_AddNumberToObject(item, "speedup_low", interval.low);
-        cJSON_AddNumberToObject(item, "speedup_high", interval.high);
+        json_bound(item, "speedup_low", interval.low);
+        json_bound(item, "speedup_high", interval.high);
     }
     return item;
 }

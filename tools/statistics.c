@@ -47,10 +47,8 @@ interval_t statistics_geometric(const double *values, size_t count)
     double mean = sum / (double)count;
     for (size_t i = 0; i < count; i++)
         squares += (log(values[i]) - mean) * (log(values[i]) - mean);
-    if (count == 2) /* too few for an interval that says anything: the two themselves */
-        return (interval_t){exp(mean), fmin(values[0], values[1]), fmax(values[0], values[1])};
-    double half = count < 2 ? 0
-                            : student(count - 1) *
-                                  sqrt(squares / (double)(count - 1) / (double)count);
+    if (count < STATISTICS_INTERVAL_LEAST)
+        return (interval_t){exp(mean), NAN, NAN};
+    double half = student(count - 1) * sqrt(squares / (double)(count - 1) / (double)count);
     return (interval_t){exp(mean), exp(mean - half), exp(mean + half)};
 }

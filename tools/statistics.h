@@ -11,7 +11,9 @@ typedef struct spread {
 /* Of count values, at least one; their order is not changed. */
 spread_t statistics_spread(const double *values, size_t count);
 
-/* A mean with its 95% confidence interval; of one or two values, the least and the largest. */
+#define STATISTICS_INTERVAL_LEAST 3 /* values; of two, an interval by Student's t says nothing */
+
+/* A mean with its 95% confidence interval; of too few values for one, low and high are NAN. */
 typedef struct interval {
     double mean, low, high;
 } interval_t;
