@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,6 +122,24 @@ static bool dump_data(FILE *file, const watched_t *seen)
     return good;
 }
 
+/* NULL with errno; also where that is no regular file: a FIFO would keep the message waiting. */
+static FILE *dump_open(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+    struct stat status;
+    FILE *file = NULL;
+    if (fd < 0)
+        return NULL;
+    errno = EEXIST;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        file = fdopen(fd, "w");
+    int error = errno;
+    if (file == NULL)
+        close(fd);
+    errno = error;
+    return file;
+}
+
 /* FOLDER/RULE-tagTAG-rankRANK-NUMBER.npy; bfloat16, which .npy does not know, is in the name. */
 static void dump_write(const watched_t *seen, const dump_kind_t *kind)
 {
@@ -131,18 +150,24 @@ static void dump_write(const watched_t *seen, const dump_kind_t *kind)
              named && kind->dtype == TAH_BFLOAT16 ? "-" : "",
              named && kind->dtype == TAH_BFLOAT16 ? "bfloat16" : "", kind->tag, shim.rank,
              kind->seen);
-    FILE *file = fopen(path, "we");
-    bool good = file != NULL;
-    if (good) {
+    FILE *file = dump_open(path);
+    int error = errno;
+    bool good = file != NULL, opened = good;
+    if (opened) {
         dump_head(file, seen, kind->dtype);
         good = dump_data(file, seen);
-        good = fclose(file) == 0 && good;
+        error = errno;
+        if (fclose(file) != 0 && good) {
+            good = false;
+            error = errno;
+        }
     }
     if (good)
         return;
     log_error("TAHMPI_DUMP: %s cannot be written: %s; no more samples are written", path,
-              strerror(errno));
-    unlink(path);
+              strerror(error));
+    if (opened) /* part of a sample; what could not be opened is somebody else's */
+        unlink(path);
     dump_ended = true;
 }
 

@@ -4,7 +4,8 @@ libtahmpi_la_SOURCES = \
 	%D%/agree.c %D%/agree.h %D%/announce.c %D%/announce.h %D%/batch.c %D%/batch.h \
 	%D%/buffers.c %D%/buffers.h %D%/caller.c %D%/caller.h %D%/calls.c %D%/calls.h \
 	%D%/calls_each.h %D%/comms.c %D%/comms.h %D%/device.c %D%/device.h %D%/dump.c %D%/dump.h \
-	%D%/errors.c %D%/errors.h %D%/handle_table.h %D%/log.c %D%/log.h %D%/message.c %D%/message.h \
+	%D%/errors.c %D%/errors.h %D%/file.c %D%/file.h %D%/handle_table.h %D%/log.c %D%/log.h \
+	%D%/message.c %D%/message.h \
 	%D%/mpi_calls.def %D%/mpi_header.h %D%/report.c %D%/report.h %D%/report_figures.h \
 	%D%/report_write.c %D%/requests.c %D%/requests.h %D%/restore.c %D%/settings.c %D%/settings.h \
 	%D%/shim.c %D%/shim.h %D%/stash.c %D%/stash.h %D%/stash_receive.c %D%/thread.c %D%/thread.h \

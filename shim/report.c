@@ -9,6 +9,7 @@
 
 #include "shim/buffers.h"
 #include "shim/calls.h"
+#include "shim/file.h"
 #include "shim/log.h"
 #include "shim/report_figures.h"
 #include "shim/shim.h"
@@ -185,8 +186,9 @@ void report_write_own(void)
     own->partial = true;
     if (shim.settings.report_table)
         report_print_table(own);
-    snprintf(path, sizeof path, "%s.rank%d", shim.settings.report, shim.rank);
-    if (shim.settings.report[0] != '\0')
+    if (shim.settings.report[0] != '\0') {
+        file_rank_path(shim.settings.report, shim.rank, path, sizeof path);
         report_write_json(own, path);
+    }
     free(own);
 }

@@ -1,14 +1,13 @@
 /* The report's two forms: a table for people, JSON for programs (doc/report.md). */
 #include "config.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "shim/log.h"
+#include "shim/file.h"
 #include "shim/report_figures.h"
 #include "shim/shim.h"
 
@@ -233,18 +232,9 @@ static void json_report(FILE *out, const figures_t *f)
 
 void report_write_json(const figures_t *figures, const char *path)
 {
-    char temporary[SETTINGS_PATH_BYTES + 64];
-    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
-    FILE *out = fopen(temporary, "we");
-    if (out == NULL) {
-        log_error("TAHMPI_REPORT=%s: cannot be written: %s", path, strerror(errno));
+    file_t file;
+    if (!file_open(&file, "TAHMPI_REPORT", path))
         return;
-    }
-    json_report(out, figures);
-    bool failed = ferror(out) != 0;
-    failed = fclose(out) != 0 || failed;
-    if (failed || rename(temporary, path) != 0) {
-        log_error("TAHMPI_REPORT=%s: cannot be written: %s", path, strerror(errno));
-        unlink(temporary);
-    }
+    json_report(file.out, figures);
+    file_close(&file);
 }

@@ -1,6 +1,5 @@
 #include "config.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "shim/calls.h"
+#include "shim/file.h"
 #include "shim/log.h"
 #include "shim/report.h"
 #include "shim/report_figures.h"
@@ -152,26 +152,22 @@ static uint64_t trace_count(uint64_t *dropped)
     return count;
 }
 
-static FILE *trace_open(const char *path)
+static bool trace_open(file_t *file, const char *path)
 {
-    FILE *out = fopen(path, "we");
-    if (out == NULL)
-        log_error("TAHMPI_TRACE=%s: cannot be written: %s", path, strerror(errno));
-    else
-        fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n", out);
-    return out;
+    bool good = file_open(file, "TAHMPI_TRACE", path);
+    if (good)
+        fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n", file->out);
+    return good;
 }
 
-static void trace_close(FILE *out, const char *path, uint64_t dropped)
+static void trace_close(file_t *file, uint64_t dropped)
 {
-    fprintf(out,
+    const char *path = file->path;
+    fprintf(file->out,
             "\n], \"otherData\": {\"version\": \"" PACKAGE_VERSION "\", \"dropped\": %" PRIu64
             "}}\n",
             dropped);
-    bool failed = ferror(out) != 0;
-    failed = fclose(out) != 0 || failed;
-    if (failed)
-        log_error("TAHMPI_TRACE=%s: cannot be written: %s", path, strerror(errno));
+    file_close(file);
     if (dropped > 0)
         log_warn("TAHMPI_TRACE: %" PRIu64 " events found no room; %s:N makes room for N on each "
                  "rank",
@@ -224,10 +220,11 @@ void trace_gather(void)
         return;
     shim.trace = false;
     if (shim.rank == 0) {
-        FILE *out = trace_open(shim.settings.trace);
-        uint64_t dropped = trace_collect(out);
-        if (out != NULL)
-            trace_close(out, shim.settings.trace, dropped);
+        file_t file;
+        bool good = trace_open(&file, shim.settings.trace);
+        uint64_t dropped = trace_collect(good ? file.out : NULL);
+        if (good)
+            trace_close(&file, dropped);
     } else {
         trace_send();
     }
@@ -236,13 +233,13 @@ void trace_gather(void)
 void trace_write_own(void)
 {
     char path[SETTINGS_PATH_BYTES + 32];
+    file_t file;
     uint64_t dropped, count = trace_count(&dropped);
     if (!shim.trace || getpid() != trace_process)
         return;
-    snprintf(path, sizeof path, "%s.rank%d", shim.settings.trace, shim.rank);
-    FILE *out = trace_open(path);
-    if (out == NULL)
+    file_rank_path(shim.settings.trace, shim.rank, path, sizeof path);
+    if (!trace_open(&file, path))
         return;
-    trace_write_rank(out, trace_events, count, shim.rank, true);
-    trace_close(out, path, dropped);
+    trace_write_rank(file.out, trace_events, count, shim.rank, true);
+    trace_close(&file, dropped);
 }

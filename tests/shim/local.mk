@@ -1,6 +1,7 @@
 # MPI programs that know nothing of the library, and the scripts that run them with and without it.
 shim_scripts = %D%/comms.tap %D%/cost.tap %D%/coverage.tap %D%/damage.tap %D%/loaders.tap \
-	%D%/p2p.tap %D%/profilers.tap %D%/quiet.tap %D%/requests.tap %D%/start.tap %D%/threads.tap %D%/types.tap
+	%D%/p2p.tap %D%/profilers.tap %D%/quiet.tap %D%/report.tap %D%/requests.tap \
+	%D%/start.tap %D%/threads.tap %D%/types.tap
 TESTS += $(shim_scripts)
 EXTRA_DIST += $(shim_scripts) %D%/one.sh %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
