@@ -117,6 +117,17 @@ void policy_rule_bytes(const policy_t *policy, int index, uint64_t *least, uint6
     *most = policy->entries[index].match.max_bytes;
 }
 
+bool policy_rule_tags(const policy_t *policy, int index, int number, int *first, int *last)
+{
+    const policy_set_t *tags = &policy->entries[index].match.tags;
+
+    if (number >= tags->count)
+        return false;
+    *first = (int)tags->ranges[number].first;
+    *last = (int)tags->ranges[number].last;
+    return true;
+}
+
 void policy_free(policy_t *policy)
 {
     free(policy);

@@ -122,6 +122,12 @@ const char *policy_carrier_name(policy_carrier_t carrier);
 void policy_rule_bytes(const policy_t *policy, int index, uint64_t *least, uint64_t *most);
 
 /*
+ * The tags that a rule matches, as ranges in ascending order, both ends included; number counts
+ * them from 0. False: there is no such range.
+ */
+bool policy_rule_tags(const policy_t *policy, int index, int number, int *first, int *last);
+
+/*
  * Says in words which messages a rule matches, as the end of a sentence that starts with "matches":
  * "single and double precision, of at least 4 KiB, with tag 100-199, to another node". What does
  * not fit in bytes is cut off; 2048 always do.
