@@ -18,13 +18,14 @@ typedef struct bw_row {
     uint64_t bytes;      /* of a message */
     uint64_t wire_bytes; /* of its frame; bytes, where the policy leaves it as it is */
     uint64_t messages;   /* sent to be encoded */
+    int rule;            /* that they fall under; -1: none */
+    const char *raw;     /* why they went as they are, in a clause; NULL: encoded */
     bw_time_t one;       /* alone, until the receiver has it back in full */
     bw_time_t stream;    /* one of many on their way */
 } bw_row_t;
 
 typedef struct bw_direction {
-    int tag;          /* of messages to be encoded */
-    const char *rule; /* that matches the largest message; NULL: none does */
+    int tag; /* of messages to be encoded */
     int row_count;
     bw_row_t rows[BW_SIZES_MOST];
 } bw_direction_t;
@@ -42,6 +43,21 @@ typedef struct bw {
     bw_direction_t directions[2]; /* down, up */
 } bw_t;
 
+/*
+ * Writes the policy for the ranks, a rule for the plain messages before the user's or the published
+ * ones, and parses it. Returns its path, static, or NULL with a complaint.
+ */
+const char *bw_write_policy(bw_t *bw);
+
+/* The rule that a message to be encoded falls under, -1: none; one with codec = none is a rule. */
+int bw_match(const bw_t *bw, int up, int tag, uint64_t bytes, bool remote);
+
+/* Chooses the tags with which messages of the most sizes are encoded. */
+void bw_choose_tags(bw_t *bw);
+
+/* Finds out what frames take, and why what goes raw does; false with a complaint. */
+bool bw_fill_rows(bw_t *bw);
+
 /* Takes what the ranks have printed into that file; lines that are not theirs are passed over. */
 void bw_read(bw_t *bw, const char *path);
 
@@ -55,9 +71,12 @@ void bw_print(const bw_t *bw);
 bool bw_write_json(const bw_t *bw);
 bool bw_write_csv(const bw_t *bw);
 
+/* The row of the largest size that was encoded; NULL: none was. */
+const bw_row_t *bw_largest(const bw_direction_t *direction);
+
 /*
- * The smallest measured size from which on encoded messages are faster at every larger one; 0: the
- * largest is not.
+ * The smallest measured size from which on messages are encoded and faster up to the largest size
+ * that is encoded; 0: that one is not faster.
  */
 uint64_t bw_break_even(const bw_direction_t *direction, bool stream);
 

@@ -3,17 +3,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/bw.h"
 #include "tools/output.h"
 #include "tools/tahmpi.h"
 
 static const char *const direction_names[2] = {"down", "up"};
-
-static bool encoded(const bw_row_t *row)
-{
-    return row->wire_bytes < row->bytes;
-}
 
 /* Megabytes a second; 0 where nothing was measured. */
 static double rate(uint64_t bytes, double seconds)
@@ -31,27 +27,26 @@ static double ratio(const bw_row_t *row)
     return (double)row->bytes / (double)row->wire_bytes;
 }
 
+const bw_row_t *bw_largest(const bw_direction_t *direction)
+{
+    for (int i = direction->row_count - 1; i >= 0; i--) {
+        if (!direction->rows[i].raw)
+            return &direction->rows[i];
+    }
+    return NULL;
+}
+
 uint64_t bw_break_even(const bw_direction_t *direction, bool stream)
 {
+    const bw_row_t *row = bw_largest(direction);
     uint64_t size = 0;
 
-    for (int i = direction->row_count - 1; i >= 0; i--) {
-        const bw_row_t *row = &direction->rows[i];
-        if (!encoded(row) || gain(stream ? &row->stream : &row->one) <= 1)
+    for (; row && row >= direction->rows; row--) {
+        if (row->raw || gain(stream ? &row->stream : &row->one) <= 1)
             break;
         size = row->bytes;
     }
     return size;
-}
-
-/* Whether any message of that direction was encoded. */
-static bool any_encoded(const bw_direction_t *direction)
-{
-    for (int i = 0; i < direction->row_count; i++) {
-        if (encoded(&direction->rows[i]))
-            return true;
-    }
-    return false;
 }
 
 static void print_row(const bw_row_t *row)
@@ -66,42 +61,80 @@ static void print_row(const bw_row_t *row)
 static void print_verdict(const bw_direction_t *direction, bool stream)
 {
     const char *what = stream ? "in a stream" : "alone";
-    const bw_row_t *last = &direction->rows[direction->row_count - 1];
-    const bw_time_t *time = stream ? &last->stream : &last->one;
+    const bw_row_t *largest = bw_largest(direction);
+    const bw_time_t *time = stream ? &largest->stream : &largest->one;
     uint64_t size = bw_break_even(direction, stream);
-    char text[32];
+    char text[32], most[32];
 
-    if (!last->stream.plain)
+    if (!time->encoded)
         return;
-    if (size)
+    tahmpi_size_text(largest->bytes, most, sizeof most);
+    if (size && largest < &direction->rows[direction->row_count - 1])
+        printf("  %s: pays for messages of %s to %s, the largest that are encoded\n", what,
+               tahmpi_size_text(size, text, sizeof text), most);
+    else if (size)
         printf("  %s: pays for messages of %s and more (of the sizes above)\n", what,
                tahmpi_size_text(size, text, sizeof text));
     else
-        printf("  %s: does not pay on this link: %s takes %.1f%% longer encoded\n", what,
-               tahmpi_size_text(last->bytes, text, sizeof text), 100 * (1 / gain(time) - 1));
+        printf("  %s: does not pay on this link: %s takes %.1f%% longer encoded\n", what, most,
+               100 * (1 / gain(time) - 1));
+}
+
+/* The sizes that went as they are, those of one reason together. */
+static void print_raw(const bw_direction_t *direction)
+{
+    int count = direction->row_count, last;
+    char from[32], to[32];
+
+    for (int first = 0; first < count; first = last + 1) {
+        const bw_row_t *row = &direction->rows[first];
+        last = first;
+        while (last + 1 < count && row->raw && direction->rows[last + 1].raw &&
+               strcmp(direction->rows[last + 1].raw, row->raw) == 0)
+            last++;
+        if (!row->raw)
+            continue;
+        tahmpi_size_text(row->bytes, from, sizeof from);
+        tahmpi_size_text(direction->rows[last].bytes, to, sizeof to);
+        if (first == 0 && last == count - 1)
+            printf("  nothing was encoded: %s\n", row->raw);
+        else
+            printf("  %s%s%s: not encoded: %s\n", from, last > first ? " to " : "",
+                   last > first ? to : "", row->raw);
+    }
+}
+
+/* The names of the rules that the messages fall under. */
+static void print_rules(const bw_t *bw, const bw_direction_t *direction)
+{
+    bool seen[POLICY_MAX_RULES] = {false};
+    int named = 0;
+
+    for (int i = 0; i < direction->row_count; i++) {
+        int rule = direction->rows[i].rule;
+        if (rule < 0 || seen[rule])
+            continue;
+        seen[rule] = true;
+        printf("%s%s", named++ ? " and " : ", rule ", policy_rule(bw->parsed, rule)->name);
+    }
 }
 
 static void print_direction(const bw_t *bw, int up)
 {
     const bw_direction_t *direction = &bw->directions[up];
 
-    printf("\n%s, rank %d to %d%s%s\n", up ? "Up" : "Down", up ? 0 : 1, up ? 1 : 0,
-           direction->rule ? ", rule " : ": no rule matches",
-           direction->rule ? direction->rule : "");
-    printf("%10s %21s %31s %7s %18s\n", "", "plain -------------- ",
+    printf("\n%s, rank %d to %d", up ? "Up" : "Down", up ? 0 : 1, up ? 1 : 0);
+    print_rules(bw, direction);
+    printf("\n%10s %21s %31s %7s %18s\n", "", "plain -------------- ",
            "encoded ---------------------", "wire", "plain / encoded");
     printf("%10s %11s %9s %11s %9s %9s %7s %9s %9s\n", "Size", "latency us", "MB/s", "latency us",
            "MB/s", "effective", "ratio", "latency", "stream");
     for (int i = 0; i < direction->row_count; i++)
         print_row(&direction->rows[i]);
-    if (any_encoded(direction)) {
+    print_raw(direction);
+    if (bw_largest(direction)) {
         print_verdict(direction, false);
         print_verdict(direction, true);
-    } else if (direction->rule && !bw->remote) {
-        printf(
-            "  nothing was encoded: both ranks are on one node, and the rule's scope is remote\n");
-    } else {
-        printf("  nothing was encoded\n");
     }
 }
 

@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -128,6 +129,23 @@ static double measure(const bench_t *bench, int up, int window, uint64_t bytes)
     return medians[0];
 }
 
+/* Whether this MPI takes messages with both tags; says so if not. */
+static bool tags_suit(const bench_t *bench)
+{
+    int *most, given;
+
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &given);
+    for (int up = 0; given && up < 2; up++) {
+        if (bench->tags[up] <= *most)
+            continue;
+        if (bench->rank == 0)
+            fprintf(stderr, "tahmpi bw: the policy's tag %d is above %d, the largest of this MPI\n",
+                    bench->tags[up], *most);
+        return false;
+    }
+    return true;
+}
+
 /* Half an empty round, the quickest: what an empty answer adds to the time of a message. */
 static void measure_answer(bench_t *bench)
 {
@@ -186,6 +204,10 @@ int main(int argc, char **argv)
     bench.tags[1] = atoi(argv[3]);
     bench.tags[0] = atoi(argv[4]);
     bench.seconds = atof(argv[5]);
+    if (!tags_suit(&bench)) {
+        MPI_Finalize();
+        return 1;
+    }
     run(&bench);
     return MPI_Finalize();
 }

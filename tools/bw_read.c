@@ -26,7 +26,7 @@ static bool parse(const char *text, line_t *line)
         return false;
     line->up = strcmp(way, "up") == 0;
     line->stream = strcmp(mode, "stream") == 0;
-    return true;
+    return (line->up || strcmp(way, "down") == 0) && (line->stream || strcmp(mode, "one") == 0);
 }
 
 static void take(bw_t *bw, const line_t *line)
@@ -63,10 +63,12 @@ void bw_show_progress(const char *path)
 {
     FILE *file = fopen(path, "re");
     char text[256], size[32];
-    line_t line = {.bytes = 0};
+    line_t line = {.bytes = 0}, next;
 
-    while (file && fgets(text, sizeof text, file))
-        parse(text, &line);
+    while (file && fgets(text, sizeof text, file)) {
+        if (parse(text, &next))
+            line = next;
+    }
     if (file)
         fclose(file);
     if (line.bytes)
