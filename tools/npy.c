@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_BYTES 6
@@ -158,6 +159,10 @@ static char *header_read(FILE *file, const char **why)
     } else if (fread(text, 1, bytes, file) != bytes) {
         free(text);
         text = NULL;
+    } else if (memchr(text, '\0', bytes)) {
+        *why = "its header has a NUL byte, which no text has";
+        free(text);
+        text = NULL;
     }
     return text;
 }
@@ -165,6 +170,11 @@ static char *header_read(FILE *file, const char **why)
 /* Reads the elements, up to the end of the file. NULL, or what is wrong. */
 static const char *data_read(FILE *file, npy_t *npy)
 {
+    struct stat status;
+    /* a shape that the file cannot have must not cost its memory; a pipe's length is not known */
+    if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) &&
+        (uint64_t)status.st_size < npy->bytes)
+        return "it is shorter than its shape says";
     npy->data = malloc(npy->bytes ? npy->bytes : 1);
     if (!npy->data)
         return "out of memory";

@@ -86,65 +86,81 @@ static void name_family(try_setting_t *setting)
     *to = '\0';
 }
 
-/* Adds the codecs of a policy's rules, by the rules' names or by name. False: there are none. */
-static bool add_rules(try_t *try, const policy_t *policy, const char *name)
+/*
+ * Adds the codecs of a policy's rules, by the rules' names or by name; what is wrong with them, or
+ * NULL.
+ */
+static const char *add_rules(try_t *try, const policy_t *policy, const char *name)
 {
     int before = try->setting_count;
 
     for (int i = 0; i < policy_rule_count(policy); i++) {
         const policy_rule_t *rule = policy_rule(policy, i);
         try_setting_t *setting = &try->settings[try->setting_count];
-        if (rule->params.codec == TAH_CODEC_NONE || try->setting_count == SETTINGS_MOST)
+        if (rule->params.codec == TAH_CODEC_NONE)
             continue;
+        if (try->setting_count == SETTINGS_MOST)
+            return "there are more than 256 settings to try: name fewer";
         snprintf(setting->name, sizeof setting->name, "%s", name ? name : rule->name);
         setting->params = rule->params;
-        setting->own_channels = rule->params.channels != 0;
+        setting->rule = !name;
+        setting->own_channels = true; /* a rule without channels knows none */
         name_family(setting);
         try->setting_count++;
     }
-    return try->setting_count > before;
+    return try->setting_count > before ? NULL : "encodes nothing";
 }
 
 /* A codec as on the command line; what is wrong with it, or NULL. The text is static. */
 static const char *add_codec(try_t *try, const char *spec)
 {
     static policy_errors_t errors;
-    const char *head = "[rule codec]\ncodec = ";
-    bool own_channels = strstr(spec, " channels=") != NULL, added;
-    char text[512];
+    const char *head = "[rule codec]\ncodec = ", *why;
+    char text[512], name[TRY_NAME_BYTES];
+    size_t length;
+    bool own_channels;
     policy_t *policy;
 
-    if (strlen(spec) >= TRY_NAME_BYTES || strcspn(spec, "\n[;#") != strlen(spec))
+    spec += strspn(spec, " \t");
+    for (length = strlen(spec); length > 0 && strchr(" \t", spec[length - 1]); length--)
+        ;
+    if (length >= TRY_NAME_BYTES || strcspn(spec, "\n[;#") < length)
         return "must be a codec's name and settings, at most 63 characters";
-    snprintf(text, sizeof text, "%s%s\n", head, spec);
+    snprintf(name, sizeof name, "%.*s", (int)length, spec);
+    for (char *c = name; *c; c++)
+        *c = *c == '\t' ? ' ' : *c;
+    own_channels = strstr(name, " channels=") != NULL;
+    snprintf(text, sizeof text, "%s%s\n", head, name);
     for (char *c = text + strlen(head); *c; c++)
         *c = *c == ' ' ? '\n' : *c;
     /* Which channels will be seen by the tensor; some codecs must have a number meanwhile. */
-    if (!own_channels && strncmp(spec, "lossless", 8) != 0 && strcmp(spec, "none") != 0)
+    if (!own_channels && strncmp(name, "lossless", 8) != 0 && strcmp(name, "none") != 0)
         strcat(text, "channels = 1\n");
-    policy = policy_parse(text, strlen(text), spec, &errors);
+    policy = policy_parse(text, strlen(text), name, &errors);
     if (!policy) {
         /* One rule on one line: its line numbers mean nothing to the user. */
-        char *first = errors.text + strlen(spec);
+        char *first = errors.text + strlen(name);
         first += strspn(first, ":0123456789 ");
         first[strcspn(first, "\n")] = '\0';
         return first;
     }
-    added = add_rules(try, policy, spec);
-    if (added)
+    why = add_rules(try, policy, name);
+    if (!why)
         try->settings[try->setting_count - 1].own_channels = own_channels;
     policy_free(policy);
-    return added ? NULL : "encodes nothing";
+    return why;
 }
 
 static void add_policy(struct argp_state *state, try_t *try, const char *path)
 {
     policy_t *policy = tahmpi_load_policy(path);
+    const char *why;
 
     if (!policy)
         exit(TAHMPI_BAD);
-    if (!add_rules(try, policy, NULL))
-        argp_error(state, "--policy %s: no rule of it encodes anything", path);
+    why = add_rules(try, policy, NULL);
+    if (why)
+        argp_error(state, "--policy %s: %s", path, why);
     policy_free(policy);
 }
 
@@ -193,7 +209,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 try_outcome_t *try_outcome(const try_t *try, int path, int setting)
 {
-    return &try->outcomes[(size_t)path * (size_t)try->setting_count + (size_t)setting];
+    size_t row = path == try->path_count ? 0 : (size_t)path + 1;
+
+    return &try->outcomes[row * (size_t)try->setting_count + (size_t)setting];
 }
 
 int try_suggest(const try_t *try)
@@ -212,7 +230,7 @@ int try_suggest(const try_t *try)
     return best;
 }
 
-/* Tries all settings on one file; false: it cannot be read, which has been said. */
+/* Tries all settings on one file; false: it cannot be used, which has been said. */
 static bool try_file(try_t *try, int path)
 {
     char why[512];
@@ -229,12 +247,30 @@ static bool try_file(try_t *try, int path)
     }
     for (int i = 0; good && i < try->setting_count; i++) {
         good = try_measure(&try->settings[i], &tensor, try_outcome(try, path, i));
-        if (good)
-            try_add(try_outcome(try, try->path_count, i), try_outcome(try, path, i));
-        else
+        if (!good)
             fprintf(stderr, "tahmpi try: %s: out of memory\n", try->paths[path]);
     }
+    for (int i = 0; good && i < try->setting_count; i++)
+        try_add(try_outcome(try, try->path_count, i), try_outcome(try, path, i));
     npy_free(&tensor);
+    return good;
+}
+
+/* Tries all files; those that cannot be used leave the list. False: there are such. */
+static bool try_files(try_t *try)
+{
+    bool good = true;
+
+    for (int path = 0; path < try->path_count;) {
+        if (try_file(try, path)) {
+            path++;
+            continue;
+        }
+        good = false;
+        try->path_count--;
+        memmove(&try->paths[path], &try->paths[path + 1],
+                (size_t)(try->path_count - path) * sizeof *try->paths);
+    }
     return good;
 }
 
@@ -253,13 +289,12 @@ static bool run(try_t *try)
     }
     for (int i = 0; i < try->setting_count; i++)
         try_outcome(try, try->path_count, i)->worst_tile = INFINITY;
-    for (int path = 0; path < try->path_count; path++) {
-        if (!try_file(try, path))
-            return false;
-    }
+    good = try_files(try);
+    if (try->path_count == 0)
+        return false;
     try_print(try);
     fflush(stdout);
-    good = isnan(try->sqnr) || try_suggest(try) >= 0;
+    good = (isnan(try->sqnr) || try_suggest(try) >= 0) && good;
     good = (!try->json || try_write_json(try)) && good;
     good = (!try->csv || try_write_csv(try)) && good;
     return (!try->plot || try_write_plot(try)) && good;
@@ -274,8 +309,9 @@ int tahmpi_try(int argc, char **argv)
         .doc = "Tries codecs and settings on tensors: how many bits a value they take, and what is "
                "lost. Without --codec and --policy, all codecs over a range of bits."
                "\vA message's tensors are had by running its program with TAHMPI_DUMP=FOLDER. The "
-               "last dimension of a tensor is taken for its channels. Exit status 1 if a file "
-               "cannot be read, or nothing reaches --sqnr. Example:\n"
+               "last dimension of a tensor is taken for its channels, unless the setting says "
+               "them; a policy's rules are taken as they are. Exit status 1 if a file cannot be "
+               "read (the others are tried), or nothing reaches --sqnr. Example:\n"
                "  tahmpi try --sqnr 20 --plot rate.svg FOLDER/forward-*.npy",
     };
     try_t try = {.sqnr = NAN};

@@ -12,16 +12,20 @@ typedef struct try_setting {
     char name[TRY_NAME_BYTES];   /* "tah bits=4/3", or the rule's */
     char family[TRY_NAME_BYTES]; /* the same without bits and rate: a line of the plot */
     tah_params_t params;
-    bool own_channels; /* the setting says channels; else a tensor's last dimension is taken */
+    bool rule;         /* of a policy, by whose name it goes */
+    bool own_channels; /* the setting says them, or that there are none; else a tensor's last
+                          dimension is taken */
 } try_setting_t;
 
 /* What a setting makes of one tensor, or of several together. */
 typedef struct try_outcome {
     const char *fault; /* why it would be sent as it is; NULL: it is encoded */
+    uint32_t channels; /* that it was encoded with; 0: none */
     uint64_t values, tensor_bytes, frame_bytes;
     uint64_t tiles, tiles_rotated;
     double signal, noise, product, power; /* sums of x^2, (x - y)^2, x y, y^2 */
-    double worst_tile;                    /* dB: the lowest of all tiles; infinite if exact */
+    double worst_tile;                    /* dB: the lowest of all tiles; infinite if exact,
+                             minus infinite if zeros came back as something else */
     double encode_seconds, decode_seconds;
 } try_outcome_t;
 
@@ -32,7 +36,7 @@ bool try_measure(const try_setting_t *setting, const npy_t *tensor, try_outcome_
 void try_add(try_outcome_t *sum, const try_outcome_t *outcome);
 
 double try_bits(const try_outcome_t *outcome);   /* of a frame, a value */
-double try_sqnr(const try_outcome_t *outcome);   /* dB; infinite if exact */
+double try_sqnr(const try_outcome_t *outcome);   /* dB; as of worst_tile */
 double try_cosine(const try_outcome_t *outcome); /* between what was sent and what comes back */
 
 typedef struct
@@ -41,7 +45,7 @@ try {
     int path_count;
     try_setting_t *settings;
     int setting_count;
-    try_outcome_t *outcomes; /* [path][setting], then [setting] of all together */
+    try_outcome_t *outcomes; /* [setting] of all together, then [path][setting] */
     double sqnr;             /* dB that are wanted; NAN: none */
     const char *json, *csv, *plot;
 }

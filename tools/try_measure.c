@@ -3,21 +3,29 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "codec/convert.h"
+#include "tools/clock.h"
 #include "tools/try.h"
 
 enum { TURNS_LEAST = 3, TURNS_MOST = 50, BLOCK = 256 };
 
 #define TURNS_SECONDS 0.05 /* after which no further turn is taken */
 
-static double now(void)
-{
-    struct timespec time;
+/* A tensor on its way through a codec. */
+typedef struct trial {
+    tah_params_t params;
+    const npy_t *tensor;
+    uint8_t *frame, *back; /* the frame, what it decodes to: as long as the tensor, each */
+    tah_encoded_t encoded;
+} trial_t;
 
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+/* dB; infinite if there is no noise, minus infinite if there is nothing else. */
+static double decibels(double signal, double noise)
+{
+    if (noise == 0)
+        return INFINITY;
+    return signal > 0 ? 10 * log10(signal / noise) : -INFINITY;
 }
 
 /* Adds a tile; n <= BLOCK. Elements that are not finite, which are always exact, are left out. */
@@ -38,64 +46,65 @@ static void compare_tile(tah_dtype_t dtype, const uint8_t *sent, const uint8_t *
     }
     outcome->signal += signal;
     outcome->noise += noise;
-    if (noise == 0)
-        return;
-    sqnr = 10 * log10(signal / noise);
+    sqnr = decibels(signal, noise);
     if (sqnr < outcome->worst_tile)
         outcome->worst_tile = sqnr;
 }
 
-static void compare(const tah_params_t *params, const npy_t *tensor, const uint8_t *back,
-                    try_outcome_t *outcome)
+/* Compares by the codec's tiles, which begin anew in every row where it goes by rows. */
+static void compare(const trial_t *trial, try_outcome_t *outcome)
 {
+    const npy_t *tensor = trial->tensor;
     const uint8_t *sent = tensor->data;
-    size_t element = tah_dtype_bytes(tensor->dtype);
-    size_t tile = params->tile && params->tile <= BLOCK ? params->tile : 64;
+    size_t element = tah_dtype_bytes(tensor->dtype), row = tensor->count;
+    size_t tile = trial->params.tile && trial->params.tile <= BLOCK ? trial->params.tile : 64;
+    size_t channels = trial->params.channels;
 
-    for (size_t at = 0; at < tensor->count; at += tile) {
-        size_t n = tensor->count - at < tile ? tensor->count - at : tile;
-        compare_tile(tensor->dtype, sent + at * element, back + at * element, (unsigned)n, outcome);
+    /* a codec may leave short rows aside: the number of its tiles tells */
+    if (channels && trial->encoded.tiles == row / channels * ((channels + tile - 1) / tile))
+        row = channels;
+    for (size_t from = 0; from < tensor->count; from += row) {
+        for (size_t at = from; at < from + row; at += tile) {
+            size_t n = from + row - at < tile ? from + row - at : tile;
+            compare_tile(tensor->dtype, sent + at * element, trial->back + at * element,
+                         (unsigned)n, outcome);
+        }
     }
 }
 
-/* Encodes until the least time is known. */
-static tah_status_t encode(const tah_params_t *params, const npy_t *tensor, uint8_t *frame,
-                           tah_encoded_t *encoded, double *least)
+static tah_status_t encode(trial_t *trial)
 {
     tah_message_t message = {.key = "tahmpi try"};
-    tah_status_t status = TAH_OK;
-    double first = now();
 
-    for (int turn = 0; turn < TURNS_MOST && status == TAH_OK; turn++) {
-        double start = now(), seconds;
-        status = tah_encode(params, &message, tensor->data, tensor->count, frame, tensor->bytes,
-                            encoded);
-        seconds = now() - start;
-        if (turn == 0 || seconds < *least)
-            *least = seconds;
-        if (turn >= TURNS_LEAST && now() - first > TURNS_SECONDS)
-            break;
-    }
+    return tah_encode(&trial->params, &message, trial->tensor->data, trial->tensor->count,
+                      trial->frame, trial->tensor->bytes, &trial->encoded);
+}
+
+static tah_status_t decode(trial_t *trial)
+{
+    static const uint8_t key[TAH_KEY_BYTES] = "tahmpi try";
+    size_t bytes = trial->encoded.frame_bytes;
+    tah_frame_t info;
+    tah_status_t status = tah_frame_read(trial->frame, bytes, key, &info);
+
+    if (status == TAH_OK)
+        status = tah_decode(trial->frame, bytes, &info, NULL, trial->back, trial->tensor->bytes);
     return status;
 }
 
-static tah_status_t decode(const uint8_t *frame, size_t bytes, const npy_t *tensor, uint8_t *back,
-                           double *least)
+/* Does it until its least time is known. */
+static tah_status_t repeat(tah_status_t (*once)(trial_t *trial), trial_t *trial, double *least)
 {
-    static const uint8_t key[TAH_KEY_BYTES] = "tahmpi try";
-    double first = now();
-    tah_frame_t info;
-    tah_status_t status = tah_frame_read(frame, bytes, key, &info);
+    tah_status_t status = TAH_OK;
+    double first = clock_seconds();
 
     for (int turn = 0; turn < TURNS_MOST && status == TAH_OK; turn++) {
-        double start = now(), seconds;
-        status = tah_frame_read(frame, bytes, key, &info);
-        if (status == TAH_OK)
-            status = tah_decode(frame, bytes, &info, NULL, back, tensor->bytes);
-        seconds = now() - start;
+        double start = clock_seconds(), seconds;
+        status = once(trial);
+        seconds = clock_seconds() - start;
         if (turn == 0 || seconds < *least)
             *least = seconds;
-        if (turn >= TURNS_LEAST && now() - first > TURNS_SECONDS)
+        if (turn >= TURNS_LEAST && clock_seconds() - first > TURNS_SECONDS)
             break;
     }
     return status;
@@ -126,40 +135,41 @@ static uint32_t last_dimension(const npy_t *tensor)
 
 bool try_measure(const try_setting_t *setting, const npy_t *tensor, try_outcome_t *outcome)
 {
-    tah_params_t params = setting->params;
-    uint8_t *frame = malloc(tensor->bytes), *back = malloc(tensor->bytes);
-    tah_encoded_t encoded = {0};
+    trial_t trial = {.params = setting->params, .tensor = tensor};
     tah_status_t status;
     char why[256];
 
     *outcome = (try_outcome_t){.worst_tile = INFINITY};
-    if (!frame || !back) {
-        free(frame);
-        free(back);
+    trial.frame = malloc(tensor->bytes);
+    trial.back = malloc(tensor->bytes);
+    if (!trial.frame || !trial.back) {
+        free(trial.frame);
+        free(trial.back);
         return false;
     }
-    params.dtype = tensor->dtype;
+    trial.params.dtype = tensor->dtype;
     if (!setting->own_channels)
-        params.channels = last_dimension(tensor);
-    status = tah_params_check(&params, why, sizeof why);
+        trial.params.channels = last_dimension(tensor);
+    status = tah_params_check(&trial.params, why, sizeof why);
     if (status == TAH_OK)
-        status = tah_params_fit(&params, tensor->count);
+        status = tah_params_fit(&trial.params, tensor->count);
     if (status == TAH_OK)
-        status = encode(&params, tensor, frame, &encoded, &outcome->encode_seconds);
+        status = repeat(encode, &trial, &outcome->encode_seconds);
     if (status == TAH_OK)
-        status = decode(frame, encoded.frame_bytes, tensor, back, &outcome->decode_seconds);
+        status = repeat(decode, &trial, &outcome->decode_seconds);
     outcome->values = tensor->count;
     outcome->tensor_bytes = tensor->bytes;
+    outcome->channels = trial.params.channels;
     if (status == TAH_OK) {
-        outcome->frame_bytes = encoded.frame_bytes;
-        outcome->tiles = encoded.tiles;
-        outcome->tiles_rotated = encoded.tiles_rotated;
-        compare(&params, tensor, back, outcome);
+        outcome->frame_bytes = trial.encoded.frame_bytes;
+        outcome->tiles = trial.encoded.tiles;
+        outcome->tiles_rotated = trial.encoded.tiles_rotated;
+        compare(&trial, outcome);
     } else {
         outcome->fault = fault_of(status);
     }
-    free(frame);
-    free(back);
+    free(trial.frame);
+    free(trial.back);
     return true;
 }
 
@@ -188,7 +198,7 @@ double try_bits(const try_outcome_t *outcome)
 
 double try_sqnr(const try_outcome_t *outcome)
 {
-    return outcome->noise > 0 ? 10 * log10(outcome->signal / outcome->noise) : INFINITY;
+    return decibels(outcome->signal, outcome->noise);
 }
 
 double try_cosine(const try_outcome_t *outcome)

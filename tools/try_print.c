@@ -10,13 +10,13 @@
 #include "tools/plot.h"
 #include "tools/try.h"
 
-/* "23.4"; "exact" where nothing is lost. */
+/* "23.4"; "exact" where nothing is lost; "-inf" where there are losses and nothing else. */
 static const char *decibels(double value, char *text, size_t bytes)
 {
     if (isfinite(value))
         snprintf(text, bytes, "%.2f", value);
     else
-        snprintf(text, bytes, "exact");
+        snprintf(text, bytes, "%s", value > 0 ? "exact" : "-inf");
     return text;
 }
 
@@ -55,22 +55,27 @@ static void print_block(const try_t *try, int path, const char *title)
         print_row(&try->settings[i], try_outcome(try, path, i));
 }
 
-static void print_suggestion(const try_t *try)
+/* The channels that a setting was tried with in all files; false: they differ. */
+static bool same_channels(const try_t *try, int setting, uint32_t *channels)
 {
-    int best = try_suggest(try);
-    const char *rest;
-
-    if (best < 0) {
-        printf("\nNo setting that was tried reaches %g dB in every file.\n", try->sqnr);
-        return;
+    *channels = try_outcome(try, 0, setting)->channels;
+    for (int path = 1; path < try->path_count; path++) {
+        if (try_outcome(try, path, setting)->channels != *channels)
+            return false;
     }
-    printf("\nFewest bits of those that reach %g dB in every file: %s, %.3f bits a value\n",
-           try->sqnr, try->settings[best].name, try_bits(try_outcome(try, try->path_count, best)));
-    rest = strchr(try->settings[best].name, '=') ? try->settings[best].name : NULL;
-    if (!rest)
-        return;
+    return true;
+}
+
+/* A setting of the command line, or of the ladder, as a policy has it. */
+static void print_rule_lines(const try_t *try, int best)
+{
+    const try_setting_t *setting = &try->settings[best];
+    bool tokens = !setting->own_channels && setting->params.codec != TAH_CODEC_LOSSLESS;
+    uint32_t channels;
+    bool same = same_channels(try, best, &channels);
+
     printf("As lines of a rule:\n  codec = ");
-    for (; *rest; rest++) {
+    for (const char *rest = setting->name; *rest; rest++) {
         if (*rest == ' ')
             printf("\n  ");
         else if (*rest == '=')
@@ -79,6 +84,25 @@ static void print_suggestion(const try_t *try)
             putchar(*rest);
     }
     putchar('\n');
+    if (tokens && same && channels)
+        printf("  channels = %" PRIu32 "\n", channels);
+    else if (tokens && !same)
+        printf("  ; and channels = N, the last dimension, which is not the same in all files: a rule "
+               "for\n  ; each\n");
+}
+
+static void print_suggestion(const try_t *try)
+{
+    int best = try_suggest(try);
+
+    if (best < 0) {
+        printf("\nNo setting that was tried reaches %g dB in every file.\n", try->sqnr);
+        return;
+    }
+    printf("\nFewest bits of those that reach %g dB in every file: %s, %.3f bits a value\n",
+           try->sqnr, try->settings[best].name, try_bits(try_outcome(try, try->path_count, best)));
+    if (!try->settings[best].rule)
+        print_rule_lines(try, best);
 }
 
 void try_print(const try_t *try)
@@ -99,8 +123,10 @@ static void json_decibels(cJSON *item, const char *name, double value)
 {
     if (isfinite(value))
         cJSON_AddNumberToObject(item, name, value);
-    else
+    else if (value > 0)
         cJSON_AddNullToObject(item, name);
+    else
+        cJSON_AddStringToObject(item, name, "-inf"); /* null is that nothing is lost */
 }
 
 static cJSON *json_row(const try_t *try, int path, int setting)
@@ -110,6 +136,7 @@ static cJSON *json_row(const try_t *try, int path, int setting)
 
     cJSON_AddStringToObject(item, "file", try->paths[path]);
     cJSON_AddStringToObject(item, "codec", try->settings[setting].name);
+    cJSON_AddNumberToObject(item, "channels", o->channels);
     cJSON_AddNumberToObject(item, "values", (double)o->values);
     cJSON_AddNumberToObject(item, "tensor_bytes", (double)o->tensor_bytes);
     if (o->fault) {
