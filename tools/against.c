@@ -247,6 +247,9 @@ bool against_report(const policy_t *policy, const char *path)
     printf("\nAgainst %s: %d rank%s on %d node%s, %" PRIu64 " messages, %s\n", path, run->ranks,
            run->ranks == 1 ? "" : "s", run->nodes, run->nodes == 1 ? "" : "s", run->messages,
            tahmpi_size_text(run->bytes, size, sizeof size));
+    if (run->rank >= 0)
+        printf("These are the figures of rank %d alone, which ended without MPI_Finalize.\n",
+               run->rank);
     for (int i = 0; i < run->kind_count; i++)
         share_kind(policy, &run->kinds[i], shares);
     for (int i = 0; i < policy_rule_count(policy); i++)

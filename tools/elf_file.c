@@ -121,7 +121,7 @@ static const char *read_headers(elf_file_t *elf)
 
 const char *elf_open(const char *path, elf_file_t *elf)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not wait */
     const char *why = NULL;
     struct stat status;
     void *data = MAP_FAILED;

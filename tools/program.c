@@ -13,11 +13,22 @@
 #include "tools/loader.h"
 #include "tools/tahmpi.h"
 
+enum { SCRIPTS_MOST = 8 }; /* that run one another; the kernel follows fewer */
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 /* The path of a program as a shell finds it; NULL: there is none. The caller frees it. */
 static char *look_up(const char *name)
 {
     const char *list = getenv("PATH");
 
+    if (!*name)
+        return NULL;
     if (strchr(name, '/'))
         return access(name, F_OK) == 0 ? strdup(name) : NULL;
     while (list && *list) {
@@ -25,7 +36,7 @@ static char *look_up(const char *name)
         char *path;
         if (asprintf(&path, "%.*s%s%s", (int)length, list, length ? "/" : "", name) < 0)
             return NULL;
-        if (access(path, X_OK) == 0)
+        if (access(path, X_OK) == 0 && is_file(path))
             return path;
         free(path);
         list += length + (list[length] == ':');
@@ -34,13 +45,13 @@ static char *look_up(const char *name)
 }
 
 /*
- * The program that runs a script: of its line "#!PROGRAM" or "#!/usr/bin/env PROGRAM". NULL: not a
- * script. The caller frees it.
+ * The name of the program that runs a script: of its line "#!PROGRAM" or "#!/usr/bin/env PROGRAM".
+ * NULL: not a script. The caller frees it.
  */
 static char *interpreter_of(const char *path)
 {
     char line[512] = "", *word, *rest = line;
-    FILE *file = fopen(path, "re");
+    FILE *file = is_file(path) ? fopen(path, "re") : NULL;
 
     if (!file)
         return NULL;
@@ -57,7 +68,36 @@ static char *interpreter_of(const char *path)
             strsep(&rest, " \t\n");
         word = strsep(&rest, " \t\n");
     }
-    return word ? look_up(word) : NULL;
+    return strdup(word ? word : "");
+}
+
+/*
+ * Follows scripts to the program that runs them, which may be a script as well: version managers
+ * put one in the place of python3. *path, which is freed, becomes that program's. False, with a
+ * complaint: it is not there.
+ */
+static bool follow_scripts(char **path)
+{
+    for (int level = 0; level < SCRIPTS_MOST; level++) {
+        char *name = interpreter_of(*path), *runs;
+        if (!name)
+            return true;
+        runs = look_up(name);
+        if (runs)
+            tahmpi_print_fieldf("", "a script that %s runs", runs);
+        else
+            fprintf(stderr, "tahmpi info: %s: it is a script, and there is no program \"%s\" to run "
+                            "it\n",
+                    *path, name);
+        free(name);
+        if (!runs)
+            return false;
+        free(*path);
+        *path = runs;
+    }
+    fprintf(stderr, "tahmpi info: %s: it is one of more than %d scripts that run one another\n",
+            *path, SCRIPTS_MOST);
+    return false;
 }
 
 /* Why the loader would ignore LD_PRELOAD for this user; NULL: it would not. */
@@ -178,7 +218,7 @@ static bool report_elf(const char *path, const elf_file_t *elf)
 
 bool program_report(const char *name)
 {
-    char *path = look_up(name), *runs;
+    char *path = look_up(name);
     elf_file_t elf;
     const char *why;
     bool good = false;
@@ -188,11 +228,9 @@ bool program_report(const char *name)
         return false;
     }
     tahmpi_print_field("program", path);
-    runs = interpreter_of(path);
-    if (runs) {
-        tahmpi_print_fieldf("", "a script that %s runs", runs);
+    if (!follow_scripts(&path)) {
         free(path);
-        path = runs;
+        return false;
     }
     why = elf_open(path, &elf);
     if (why) {

@@ -201,7 +201,9 @@ static const char *get_rules(const cJSON *json, run_report_t *report)
     if (!cJSON_IsArray(rules))
         return "its member \"rules\" is not as a report has it";
     report->seconds = get_figure(json, "seconds");
-    report->memory_peak_bytes = (uint64_t)get_figure(json, "memory_peak_bytes");
+    if (cJSON_HasObjectItem(json, "memory_peak_bytes") &&
+        !get_count(json, "memory_peak_bytes", &report->memory_peak_bytes))
+        return "its member \"memory_peak_bytes\" is no number of bytes";
     report->rows = calloc(2 * (size_t)cJSON_GetArraySize(rules) + 1, sizeof *report->rows);
     if (!report->rows)
         return "out of memory";
@@ -227,6 +229,8 @@ static const char *get_report(const cJSON *json, bool need_traffic, run_report_t
                "library of this version";
     if (!get_int(json, "ranks", &report->ranks) || !get_int(json, "nodes", &report->nodes))
         return "it does not say how many ranks and nodes there were";
+    if (!get_int(json, "rank", &report->rank))
+        report->rank = -1;
     why = get_rules(json, report);
     if (why || (!need_traffic && cJSON_IsNull(traffic)))
         return why;

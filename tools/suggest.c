@@ -242,17 +242,29 @@ static void print_undeclared(const run_report_t *run)
     }
 }
 
+/* A file's name in a comment: one with a new line in it must not end the comment. */
+static void print_path(const char *path)
+{
+    for (const unsigned char *c = (const unsigned char *)path; *c; c++)
+        putchar(*c < 0x20 || *c == 0x7f ? '?' : *c);
+}
+
 static void print_head(const run_report_t *run, const char *path, bool by_tag)
 {
     char size[32];
 
-    printf("; A first policy, made by tahmpi suggest from %s:\n"
+    printf("; A first policy, made by tahmpi suggest from ");
+    print_path(path);
+    printf(":\n"
            "; %d rank%s on %d node%s, %" PRIu64 " messages, %s.\n"
            "; It holds the published settings. Look at what they do to this program's tensors (run "
            "it\n"
            "; with TAHMPI_DUMP=FOLDER, then tahmpi try FOLDER/*.npy), and at its results.\n",
-           path, run->ranks, run->ranks == 1 ? "" : "s", run->nodes, run->nodes == 1 ? "" : "s",
+           run->ranks, run->ranks == 1 ? "" : "s", run->nodes, run->nodes == 1 ? "" : "s",
            run->messages, tahmpi_size_text(run->bytes, size, sizeof size));
+    if (run->rank >= 0)
+        printf("; These are the messages of rank %d alone, which ended without MPI_Finalize.\n",
+               run->rank);
     printf("; %s\n\n[tahmpi]\nscope = remote            ; all: messages within a node, too\n",
            by_tag ? "Tags tell forward from backward, so no rule names a direction."
                   : "Tags do not tell forward from backward, so the rules go by direction.");
@@ -276,6 +288,11 @@ static bool suggest(const run_report_t *run, const char *path)
     print_rule(run, spans, count, by_tag, WAY_DOWN);
     print_undeclared(run);
     free(spans);
+    if (run->rank >= 0)
+        fprintf(stderr,
+                "tahmpi suggest: %s has the messages of rank %d alone, which ended without "
+                "MPI_Finalize: the policy may lack what other ranks send\n",
+                path, run->rank);
     if (count == 0)
         fprintf(stderr,
                 "tahmpi suggest: %s has no floating-point messages of 4 KiB or more between "
@@ -310,8 +327,8 @@ int tahmpi_suggest(int argc, char **argv)
         .doc = "Writes a first policy for a program to standard output, from a report of what it "
                "sends. Exit status 1 if there is nothing that a rule could be for."
                "\vExample:\n"
-               "  mpiexec -n 4 env LD_PRELOAD=libtahmpi.so TAHMPI_OBSERVE=1 \\\n"
-               "      TAHMPI_REPORT=report.json ./trainer\n"
+               "  mpiexec -n 4 env LD_PRELOAD=" TAH_LIBDIR "/libtahmpi.so \\\n"
+               "      TAHMPI_OBSERVE=1 TAHMPI_REPORT=report.json ./trainer\n"
                "  tahmpi suggest report.json >first.ini\n"
                "  tahmpi check first.ini --against report.json",
     };
