@@ -161,8 +161,8 @@ if [ $draw = no ]; then
     # One core a stage, as the stages share this machine.
     OPENBLAS_NUM_THREADS=1 "$build/tools/tahmpi" ab --link "$links" --ranks 2 --runs "$runs" \
         "${policies[@]}" --json "$work/ab.json" --csv "$output/speedup-runs.csv" \
-        --metric '^step_seconds: ([0-9.]+)' --metric '^comm_share: ([0-9.]+)' \
-        --metric '^loss_last_20: ([0-9.]+)' --metric '^step +[0-9]+/[0-9]+ +loss ([0-9.]+)' \
+        --metric '^step_seconds: ([0-9.e+-]+)' --metric '^comm_share: ([0-9.e+-]+)' \
+        --metric '^loss_last_20: ([0-9.e+-]+)' --metric '^step +[0-9]+/[0-9]+ +loss ([0-9.e+-]+)' \
         -- "$build/examples/pipeline_lm" --steps "$steps" --report-every "$every"
     summarise "$work/ab.json" "$every"
 fi

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/clock.h"
 #include "tools/job.h"
 #include "tools/tahmpi.h"
 
@@ -229,13 +230,6 @@ static void __attribute__((noreturn)) job_child(const job_setup_t *setup, char *
     _exit(127);
 }
 
-static double job_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /*
  * Waits for the job; ends it when its time is up or a signal has come. It is asked once, however
  * often we are: at a second signal mpiexec would go without clearing up behind it.
@@ -250,7 +244,7 @@ static void job_wait(const job_t *job, pid_t child, double start, unsigned timeo
         pid_t got = wait4(child, &status, WNOHANG, &usage);
         if (got == child)
             break;
-        double now = job_clock();
+        double now = clock_seconds();
         bool late = timeout > 0 && now - start > timeout;
         if ((late || job_interrupted()) && asked == 0) {
             asked = now;
@@ -266,7 +260,7 @@ static void job_wait(const job_t *job, pid_t child, double start, unsigned timeo
         }
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
-    result->seconds = job_clock() - start;
+    result->seconds = clock_seconds() - start;
     result->peak_kib = usage.ru_maxrss;
     result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -292,7 +286,7 @@ bool job_run(const job_setup_t *setup, const job_t *job, job_result_t *result)
         return false;
     }
     words.list[words.count] = NULL;
-    double start = job_clock();
+    double start = clock_seconds();
     fflush(NULL);
     pid_t parent = getpid(), child = fork();
     if (child == 0)

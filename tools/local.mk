@@ -2,13 +2,14 @@
 bin_PROGRAMS += %D%/tahmpi
 %C%_tahmpi_SOURCES = \
 	%D%/ab.c %D%/ab.h %D%/ab_print.c %D%/ab_run.c %D%/ab_sample.c %D%/ab_write.c %D%/against.c \
-	%D%/against.h %D%/bw.c %D%/bw.h %D%/bw_data.h %D%/bw_policy.c %D%/bw_print.c \
-	%D%/bw_read.c %D%/check.c %D%/clock.h %D%/elf_file.c %D%/elf_file.h %D%/info.c %D%/job.c \
+	%D%/against.h %D%/bw.c %D%/bw.h %D%/bw_data.h %D%/bw_print.c \
+	%D%/bw_read.c %D%/check.c %D%/elf_file.c %D%/elf_file.h %D%/info.c %D%/job.c \
 	%D%/job.h %D%/job_folder.c %D%/job_output.c %D%/loader.c %D%/loader.h \
 	%D%/output.c %D%/output.h %D%/plot.c %D%/plot.h %D%/program.c %D%/program.h \
 	%D%/run_report.c %D%/run_report.h %D%/statistics.c %D%/statistics.h %D%/suggest.c \
 	%D%/tahmpi.c %D%/tahmpi.h %D%/text.c %D%/try.c %D%/try.h %D%/try_measure.c \
-	%D%/try_print.c
+	%D%/try_print.c \
+	%D%/bw_policy.c %D%/clock.h
 %C%_tahmpi_CPPFLAGS = $(AM_CPPFLAGS) -DTAH_LIBDIR='"$(libdir)"' \
 	-DTAH_PKGLIBEXECDIR='"$(pkglibexecdir)"' \
 	-DTAH_BINDIR='"$(bindir)"' -DTAH_MPIEXEC='"$(MPIEXEC)"'
