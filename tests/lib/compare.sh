@@ -110,8 +110,8 @@ compare() {
     compare_program=$1 compare_numbers=$2 compare_expect=$3
     shift 3
     for compare_number in $compare_numbers; do
-        case $compare_numbers in
-        "$compare_number"* | *"$compare_number") compare_cases="plain $compare_policies" ;;
+        case " $compare_numbers " in
+        " $compare_number "* | *" $compare_number ") compare_cases="plain $compare_policies" ;;
         *) compare_cases="plain lossless" ;;
         esac
         for compare_case in $compare_cases; do
