@@ -103,6 +103,7 @@ extern struct calls_next next, beneath;
     X(Request_free)                                                                                \
     X(Request_get_status)                                                                          \
     X(Send)                                                                                        \
+    X(Sendrecv)                                                                                    \
     X(Test)                                                                                        \
     X(Test_cancelled)                                                                              \
     X(Type_commit)                                                                                 \

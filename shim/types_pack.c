@@ -2,11 +2,11 @@
 #include "config.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shim/calls.h"
-#include "shim/log.h"
 #include "shim/shim.h"
 #include "shim/types.h"
 
@@ -49,15 +49,6 @@ static void types_leave(place_t *place)
 }
 
 #if MPI_VERSION < 4
-/* Whether a call can pack so much; the one element of a run may be larger. */
-static bool types_packable(size_t bytes)
-{
-    if (bytes <= INT_MAX)
-        return true;
-    log_error("an element of a datatype has %zu bytes: this MPI packs %d at most", bytes, INT_MAX);
-    return false;
-}
-
 int types_plain(MPI_Count count, MPI_Datatype type, plain_t *plain)
 {
     enum { BLOCK = 1 << 20 };
@@ -88,22 +79,43 @@ void types_plain_free(plain_t *plain)
     if (plain->made)
         pmpi.Type_free(&plain->type);
 }
+
+/*
+ * Data too large for a call that counts bytes in int, which the one element of a run may be: sent by
+ * this process to itself, as messages have no such limit. Tags keep threads apart; the lower ones
+ * are in use on this communicator.
+ */
+static int types_copy(const void *from, MPI_Count items, MPI_Datatype from_type, void *to,
+                      MPI_Count room, MPI_Datatype to_type)
+{
+    static atomic_uint calls;
+    int tag = 16 + (int)(atomic_fetch_add(&calls, 1) % 16384);
+    plain_t source, target = {.made = false};
+    int rc = types_plain(items, from_type, &source);
+    if (rc == MPI_SUCCESS)
+        rc = types_plain(room, to_type, &target);
+    if (rc == MPI_SUCCESS)
+        rc = pmpi.Sendrecv(from, source.count, source.type, shim.rank, tag, to, target.count,
+                           target.type, shim.rank, tag, shim.comm, MPI_STATUS_IGNORE);
+    types_plain_free(&target);
+    types_plain_free(&source);
+    return rc;
+}
 #endif
 
 static int types_pack_run(const place_t *place, size_t first, size_t items, size_t type_bytes,
                           unsigned char *to)
 {
     const char *buf = place->buf + (MPI_Count)first * place->extent;
+    MPI_Count count = (MPI_Count)items, bytes = (MPI_Count)(items * type_bytes);
 #if MPI_VERSION >= 4
     MPI_Count position = 0;
-    return pmpi.Pack_c(buf, (MPI_Count)items, place->handle, to, (MPI_Count)(items * type_bytes),
-                       &position, MPI_COMM_SELF);
+    return pmpi.Pack_c(buf, count, place->handle, to, bytes, &position, MPI_COMM_SELF);
 #else
     int position = 0;
-    if (!types_packable(items * type_bytes))
-        return MPI_ERR_COUNT;
-    return pmpi.Pack(buf, (int)items, place->handle, to, (int)(items * type_bytes), &position,
-                     MPI_COMM_SELF);
+    if (bytes > INT_MAX)
+        return types_copy(buf, count, place->handle, to, bytes, MPI_PACKED);
+    return pmpi.Pack(buf, (int)count, place->handle, to, (int)bytes, &position, MPI_COMM_SELF);
 #endif
 }
 
@@ -111,16 +123,15 @@ static int types_unpack_run(const place_t *place, size_t first, size_t items, si
                             const unsigned char *from)
 {
     char *buf = place->buf + (MPI_Count)first * place->extent;
+    MPI_Count count = (MPI_Count)items, bytes = (MPI_Count)(items * type_bytes);
 #if MPI_VERSION >= 4
     MPI_Count position = 0;
-    return pmpi.Unpack_c(from, (MPI_Count)(items * type_bytes), &position, buf, (MPI_Count)items,
-                         place->handle, MPI_COMM_SELF);
+    return pmpi.Unpack_c(from, bytes, &position, buf, count, place->handle, MPI_COMM_SELF);
 #else
     int position = 0;
-    if (!types_packable(items * type_bytes))
-        return MPI_ERR_COUNT;
-    return pmpi.Unpack(from, (int)(items * type_bytes), &position, buf, (int)items, place->handle,
-                       MPI_COMM_SELF);
+    if (bytes > INT_MAX)
+        return types_copy(from, bytes, MPI_PACKED, buf, count, place->handle);
+    return pmpi.Unpack(from, (int)bytes, &position, buf, (int)count, place->handle, MPI_COMM_SELF);
 #endif
 }
 

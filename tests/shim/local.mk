@@ -7,7 +7,7 @@ EXTRA_DIST += $(shim_scripts) %D%/one.sh %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
 check_PROGRAMS += %D%/basetypes %D%/claims %D%/comms %D%/completion %D%/cost %D%/damaged %D%/dynamic \
-	%D%/finalize %D%/first %D%/forks %D%/freed %D%/habits %D%/loader \
+	%D%/finalize %D%/first %D%/forks %D%/freed %D%/habits %D%/large %D%/loader \
 	%D%/matched %D%/modes %D%/multiple %D%/nobody %D%/order %D%/persistent %D%/probe %D%/profiled \
 	%D%/sendrecv %D%/truncate %D%/types
 tests_shim_basetypes_CPPFLAGS = $(MT_CPPFLAGS)
@@ -36,6 +36,8 @@ tests_shim_freed_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_freed_LDADD = $(MT_LIBS)
 tests_shim_habits_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_habits_LDADD = $(MT_LIBS)
+tests_shim_large_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_large_LDADD = $(MT_LIBS)
 tests_shim_loader_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_loader_LDADD = -ldl
 tests_shim_matched_CPPFLAGS = $(MT_CPPFLAGS)
