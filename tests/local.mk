@@ -19,11 +19,14 @@ include $(top_srcdir)/tests/slownet/local.mk
 # A build with sanitizers, and the tests that such a build is for: those that do more than one thing
 # at once; or all but those that measure the memory of processes or start many that are not ours.
 if SANITIZED
-SANITIZER_ENVIRONMENT = . '$(abs_top_srcdir)/tests/lib/sanitizers.sh';
+SANITIZER_ENVIRONMENT = TAH_SANITIZER=$(SANITIZER); export TAH_SANITIZER; \
+	. '$(abs_top_srcdir)/tests/lib/sanitizers.sh';
 endif
 if SANITIZED_THREAD
+SANITIZER = thread
 sanitized_tests = %D%/codec/test_threads %D%/shim/loaders.tap %D%/shim/threads.tap
 else
+SANITIZER = address
 sanitized_tests = $(codec_tests) %D%/policy/policy %D%/fuzz/replay.tap %D%/shim/comms.tap \
 	%D%/shim/damage.tap %D%/shim/loaders.tap %D%/shim/p2p.tap %D%/shim/profilers.tap \
 	%D%/shim/requests.tap %D%/shim/threads.tap %D%/shim/types.tap

@@ -5,7 +5,7 @@ libmt_la_SOURCES = %D%/mt.h %D%/mt_internal.h %D%/mt_p2p.h %D%/mt_types.h \
 libmt_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 noinst_HEADERS += %D%/check_run.h
 EXTRA_DIST += %D%/tap.sh %D%/launch.sh %D%/compare.sh %D%/python.sh %D%/report.sh \
-	%D%/sanitizers.sh
+	%D%/sanitizers.sh %D%/openmpi.supp
 # For tests/*/local.mk: how a test program is compiled and linked.
 MT_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 MT_LIBS = libmt.la $(MPI_LIBS) -lm -lpthread

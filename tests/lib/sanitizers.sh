@@ -17,3 +17,9 @@ export UCX_MEM_EVENTS
 # a list of suppressions.
 HWLOC_PLUGINS_PATH=/nonexistent
 export HWLOC_PLUGINS_PATH
+
+if [ "$TAH_MPI" = openmpi ]; then
+    # It does not free all it allocates, nor say so where a list of suppressions could name it.
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
+    TSAN_OPTIONS="$TSAN_OPTIONS:history_size=7:suppressions='$TAH_SOURCE/tests/lib/openmpi.supp'"
+fi
