@@ -23,16 +23,22 @@ static void fill(size_t stride)
             memory[block * stride + i] = value(block, i);
 }
 
-/* Notes the first value that is wrong, and the first that is not from the message and was changed. */
+static void wipe(void)
+{
+    for (size_t i = 0; i < all_floats; i++)
+        memory[i] = -1;
+}
+
+/* Notes whether a value is wrong, and whether anything that is not of the message was written to. */
 static void check(const char *label, size_t stride)
 {
-    size_t wrong = 0, written = 0;
-    for (size_t at = all_floats; at-- > 0;) {
+    bool wrong = false, written = false;
+    for (size_t at = 0; at < all_floats; at++) {
         size_t block = at / stride, i = at % stride;
         if (block < BLOCKS && i < BLOCK)
-            wrong = memory[at] != value(block, i) ? at + 1 : wrong;
+            wrong |= memory[at] != value(block, i);
         else
-            written = memory[at] != -1 ? at + 1 : written;
+            written |= memory[at] != -1;
     }
     mt_say("%s: %s%s", label, wrong ? "WRONG data" : "exact", written ? ", WRONG elsewhere" : "");
 }
@@ -41,8 +47,7 @@ static void receive(const char *label, size_t stride, int count, MPI_Datatype ty
 {
     MPI_Status status;
     int elements;
-    for (size_t i = 0; i < all_floats; i++)
-        memory[i] = -1;
+    wipe();
     mt_status_clear(&status);
     mt_result(label, MPI_Recv(memory, count, type, 0, TAG, MPI_COMM_WORLD, &status));
     MPI_Get_count(&status, type, &elements);
@@ -74,9 +79,8 @@ static void large_counts(void)
         mt_result("bytes", MPI_Send_c(memory, bytes, MPI_BYTE, 1, TAG, MPI_COMM_WORLD));
         return;
     }
+    wipe();
     mt_status_clear(&status);
-    for (size_t i = 0; i < all_floats; i++)
-        memory[i] = -1;
     mt_result("bytes", MPI_Recv_c(memory, bytes + 4, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &status));
     MPI_Get_count_c(&status, MPI_BYTE, &counted);
     mt_say("bytes: %lld of %lld", (long long)counted, (long long)bytes);
