@@ -4,6 +4,9 @@
 
 # The library is preloaded, so ahead of the sanitizer's own that the program is linked to.
 ASAN_OPTIONS=verify_asan_link_order=0:detect_stack_use_after_return=1
+# LeakSanitizer guesses where thread-local data of libraries lies that a program loads as it runs, and
+# crashes where it guesses wrong.
+ASAN_OPTIONS=$ASAN_OPTIONS:intercept_tls_get_addr=0
 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
