@@ -7,28 +7,23 @@
 
 #define SIGN_BIT 0x80000000u
 
-static bool load_float32(const uint8_t *src, unsigned n, uint32_t *values, uint32_t *peak)
+uint32_t convert_peak(const uint32_t *patterns, unsigned n)
 {
-    uint32_t largest = 0;
-    memcpy(values, src, n * sizeof *values);
-    for (unsigned i = 0; i < n; i++) {
-        const uint32_t magnitude = values[i] & ~SIGN_BIT;
-        largest = magnitude > largest ? magnitude : largest;
+    /* With a sign: not every processor compares integers without one. */
+    int32_t largest[CONVERT_LANES] = {0};
+    for (; n >= CONVERT_LANES; n -= CONVERT_LANES, patterns += CONVERT_LANES)
+        for (unsigned k = 0; k < CONVERT_LANES; k++) {
+            const int32_t magnitude = (int32_t)(patterns[k] & ~SIGN_BIT);
+            largest[k] = magnitude > largest[k] ? magnitude : largest[k];
+        }
+    int32_t peak = 0;
+    for (unsigned k = 0; k < n; k++) {
+        const int32_t magnitude = (int32_t)(patterns[k] & ~SIGN_BIT);
+        peak = magnitude > peak ? magnitude : peak;
     }
-    *peak = largest;
-    return largest < FLOAT_INFINITY_BITS;
-}
-
-static bool load_bfloat16(const uint8_t *src, unsigned n, uint32_t *values, uint32_t *peak)
-{
-    uint32_t largest = 0;
-    for (unsigned i = 0; i < n; i++) {
-        values[i] = (uint32_t)load_u16(src + 2 * i) << 16;
-        const uint32_t magnitude = values[i] & ~SIGN_BIT;
-        largest = magnitude > largest ? magnitude : largest;
-    }
-    *peak = largest;
-    return largest < FLOAT_INFINITY_BITS;
+    for (unsigned k = 0; k < CONVERT_LANES; k++)
+        peak = largest[k] > peak ? largest[k] : peak;
+    return (uint32_t)peak;
 }
 
 static uint32_t float16_widen(uint16_t half)
@@ -44,18 +39,6 @@ static uint32_t float16_widen(uint16_t half)
     /* A subnormal, mantissa * 2^-24, is a normal float32: its leading bit becomes the hidden one. */
     const uint32_t length = bit_length(mantissa);
     return sign | (length - 1 + 127 - 24) << 23 | (mantissa << (24 - length) & 0x7fffff);
-}
-
-static bool load_float16(const uint8_t *src, unsigned n, uint32_t *values, uint32_t *peak)
-{
-    uint32_t largest = 0;
-    for (unsigned i = 0; i < n; i++) {
-        values[i] = float16_widen(load_u16(src + 2 * i));
-        const uint32_t magnitude = values[i] & ~SIGN_BIT;
-        largest = magnitude > largest ? magnitude : largest;
-    }
-    *peak = largest;
-    return largest < FLOAT_INFINITY_BITS;
 }
 
 /* Cut off toward zero. The magnitude is below 2^128. */
@@ -91,18 +74,24 @@ bool convert_load(tah_dtype_t dtype, const uint8_t *src, unsigned n, uint32_t *v
 {
     switch (dtype) {
     case TAH_FLOAT32:
-        return load_float32(src, n, values, peak);
+        memcpy(values, src, n * sizeof *values);
+        break;
     case TAH_BFLOAT16:
-        return load_bfloat16(src, n, values, peak);
+        for (unsigned i = 0; i < n; i++)
+            values[i] = (uint32_t)load_u16(src + 2 * i) << 16;
+        break;
     case TAH_FLOAT16:
-        return load_float16(src, n, values, peak);
+        for (unsigned i = 0; i < n; i++)
+            values[i] = float16_widen(load_u16(src + 2 * i));
+        break;
     case TAH_FLOAT64:
         return load_float64(src, n, values, peak);
     case TAH_BYTES:
     case TAH_DTYPE_COUNT:
-        break;
+        return false;
     }
-    return false;
+    *peak = convert_peak(values, n);
+    return *peak < FLOAT_INFINITY_BITS;
 }
 
 /* value * 2^exponent as float32, exact: |value| < 2^24, exponent >= -149, result below 2^128. */
@@ -222,20 +211,37 @@ static float float_scale(float value, double power)
     return (float)(scaled > FLT_MAX ? FLT_MAX : scaled < -FLT_MAX ? -FLT_MAX : scaled);
 }
 
+static void store_floats(tah_dtype_t dtype, const float *values, unsigned n, uint8_t *dst)
+{
+    for (unsigned i = 0; i < n; i++) {
+        const double wide = values[i];
+        const uint32_t bits = float_bits(values[i]);
+        if (dtype == TAH_FLOAT64) {
+            memcpy(dst + 8 * i, &wide, 8);
+        } else {
+            const uint16_t half =
+                dtype == TAH_BFLOAT16 ? bfloat16_round(bits) : float16_round(bits);
+            memcpy(dst + 2 * i, &half, 2);
+        }
+    }
+}
+
 void convert_scale(tah_dtype_t dtype, const float *values, int exponent, unsigned n, uint8_t *dst)
 {
     const double power = double_power(exponent);
-    for (unsigned i = 0; i < n; i++) {
-        const float value = float_scale(values[i], power);
-        const double wide = value;
-        uint32_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        const uint16_t half = dtype == TAH_BFLOAT16 ? bfloat16_round(bits) : float16_round(bits);
-        if (dtype == TAH_FLOAT32)
-            memcpy(dst + 4 * i, &value, 4);
-        else if (dtype == TAH_FLOAT64)
-            memcpy(dst + 8 * i, &wide, 8);
+    const size_t element = tah_dtype_bytes(dtype);
+    float scaled[CONVERT_LANES];
+    for (unsigned count; n > 0; n -= count, values += count, dst += count * element) {
+        count = n < CONVERT_LANES ? n : CONVERT_LANES;
+        if (count == CONVERT_LANES)
+            for (unsigned k = 0; k < CONVERT_LANES; k++)
+                scaled[k] = float_scale(values[k], power);
         else
-            memcpy(dst + 2 * i, &half, 2);
+            for (unsigned k = 0; k < count; k++)
+                scaled[k] = float_scale(values[k], power);
+        if (dtype == TAH_FLOAT32)
+            memcpy(dst, scaled, count * sizeof *scaled);
+        else
+            store_floats(dtype, scaled, count, dst);
     }
 }

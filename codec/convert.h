@@ -39,6 +39,15 @@ static inline float float_power(int exponent)
 }
 
 /*
+ * Loops of reductions go by so many elements at once: sums and extremes in as many variables do not
+ * wait for each other, and a compiler has vectors for them.
+ */
+#define CONVERT_LANES 16
+
+/* The largest of n float32 patterns without their signs; 0 of none. */
+uint32_t convert_peak(const uint32_t *patterns, unsigned n);
+
+/*
  * n elements of a float type at src (any alignment) as float32 bit patterns. bfloat16 and float16
  * convert exactly, float64 is cut off toward zero. *peak is the largest pattern without its sign.
  * false, with values and peak undefined: an element is NaN, infinite, or (float64) 2^128 or larger.

@@ -36,20 +36,25 @@ bool weight_key(float mass, float moment, uint32_t *key)
     return true;
 }
 
-/* Sums over n elements, a multiple of WEIGHT_LANES from the start, and times 2^scale. */
+/*
+ * Sums over n elements, a multiple of WEIGHT_LANES from the start, and times 2^scale. Zeros, which
+ * add nothing, fill the last lanes.
+ */
 static void weigh(const uint32_t *patterns, unsigned n, int scale, tile_weight_t *weight)
 {
-    float x[TILE_MAX];
+    float x[TILE_MAX + WEIGHT_LANES];
     tile_values(patterns, n, scale, x);
-    for (unsigned i = 0; i < n; i++) {
-        const float a = float_magnitude(x[i]);
-        const uint32_t bits = float_bits(a);
-        const float t = bits_float((bits & 0x7fffff) | float_bits(1));
-        const float logarithm =
-            ((WEIGHT_C3 * t + WEIGHT_C2) * t + WEIGHT_C1) * t + (float)(int32_t)(bits >> 23);
-        weight->mass[i % WEIGHT_LANES] += a;
-        weight->moment[i % WEIGHT_LANES] += a * logarithm;
-    }
+    memset(x + n, 0, WEIGHT_LANES * sizeof *x);
+    for (unsigned i = 0; i < n; i += WEIGHT_LANES)
+        for (unsigned k = 0; k < WEIGHT_LANES; k++) {
+            const float a = float_magnitude(x[i + k]);
+            const uint32_t bits = float_bits(a);
+            const float t = bits_float((bits & 0x7fffff) | float_bits(1));
+            const float logarithm =
+                ((WEIGHT_C3 * t + WEIGHT_C2) * t + WEIGHT_C1) * t + (float)(int32_t)(bits >> 23);
+            weight->mass[k] += a;
+            weight->moment[k] += a * logarithm;
+        }
 }
 
 /* The sums over any number of elements; *peak is their largest pattern. false: not all finite. */

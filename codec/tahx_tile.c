@@ -37,14 +37,9 @@ static void scalar_peaks(const tahx_run_t *run, const uint8_t *src, uint16_t *pe
     float coded[TILE_MAX];
     for (unsigned at = 0; at < run->n; at += tile, src += (size_t)tile * run->element) {
         const unsigned n = run->n - at < tile ? run->n - at : tile;
-        uint32_t largest = 0;
-        if (!tile_coded(run, src, at, n, coded))
-            largest = FLOAT_INFINITY_BITS;
-        else
-            for (unsigned i = 0; i < n; i++) {
-                const uint32_t magnitude = float_bits(coded[i]) & 0x7fffffff;
-                largest = magnitude > largest ? magnitude : largest;
-            }
+        uint32_t bits[TILE_MAX], largest = FLOAT_INFINITY_BITS;
+        if (tile_coded(run, src, at, n, coded))
+            largest = convert_peak(memcpy(bits, coded, n * sizeof *bits), n);
         *peaks++ = largest >= FLOAT_INFINITY_BITS ? TAHX_NOT_FINITE
                                                   : (uint16_t)((largest + 0x7ffff) >> 19);
     }
@@ -94,15 +89,15 @@ static uint64_t scalar_squares(tah_dtype_t dtype, const uint8_t *src, uint64_t n
  * 2^14.
  */
 static void tile_fix(const tahx_run_t *run, const float *coded, unsigned n, unsigned byte,
-                     int16_t *fixed)
+                     int *fixed)
 {
     const float inverse = run->widths->inverse[byte];
     for (unsigned i = 0; i < n; i++)
-        fixed[i] = (int16_t)(coded[i] * inverse);
+        fixed[i] = (int)(coded[i] * inverse);
 }
 
 /* Of the scales that are tried, the one of least error; by its number. */
-static unsigned tile_search(const tahx_run_t *run, const int16_t *fixed, unsigned at, unsigned n,
+static unsigned tile_search(const tahx_run_t *run, const int *fixed, unsigned at, unsigned n,
                             unsigned byte, unsigned tried, unsigned width)
 {
     const tahx_steps_t *steps = &tahx_steps[byte % 16];
@@ -111,15 +106,18 @@ static unsigned tile_search(const tahx_run_t *run, const int16_t *fixed, unsigne
     if (width > TAHX_EDGED)
         return best;
     const uint8_t *square = run->shape->book->square[width - 1];
+    const int8_t *weight = run->weight ? run->weight + at : NULL;
     for (unsigned step = 0; step < TAHX_STEPS; step++) {
         uint32_t sum = 0;
+        if (!(tried >> step & 1))
+            continue;
         for (unsigned i = 0; i < n; i++) {
-            const uint32_t place = (uint32_t)abs(fixed[i]) * steps->place[step] >> 16;
-            sum += (uint32_t)square[place] * (run->weight ? (uint8_t)run->weight[at + i] : 1);
+            const uint32_t error = square[(uint32_t)abs(fixed[i]) * steps->place[step] >> 16];
+            sum += weight ? error * (uint8_t)weight[i] : error;
         }
         /* The sum has 24 bits at most. */
         const float error = (float)sum * steps->square[step];
-        if (tried >> step & 1 && error < least) {
+        if (error < least) {
             least = error;
             best = step;
         }
@@ -137,7 +135,7 @@ size_t tahx_tile_encode(const tahx_run_t *run, const uint8_t *src, unsigned at, 
     const unsigned width = tahx_width(run->widths, *byte, number);
     const size_t bytes = tile_code_bytes(n, width);
     float coded[TILE_MAX];
-    int16_t fixed[TILE_MAX];
+    int fixed[TILE_MAX];
     uint8_t codes[TILE_MAX];
     if (room < bytes)
         return SIZE_MAX;
@@ -188,14 +186,17 @@ size_t tahx_tile_decode(const tahx_run_t *run, uint8_t byte, const uint8_t *in, 
         return SIZE_MAX;
     /* Level, scale and the scale of the channel have 14, 5 and 4 bits: the product is exact. */
     const float scale = run->widths->level[byte];
-    for (unsigned i = 0; i < n; i++) {
-        const unsigned sign = width ? codes[i] >> (width - 1) : 0;
-        float value = 0;
-        if (width)
-            value = scale * tahx_levels(shape->book, width)[codes[i] & ((1u << (width - 1)) - 1)];
-        value = sign ? -value : value;
-        values[i] = run->scale ? value * run->scale[at + i] + run->mean[at + i] : value;
-    }
+    if (width <= TAHX_EDGED)
+        for (unsigned i = 0; i < n; i++)
+            values[i] = scale * run->widths->signed_level[width][codes[i]];
+    else
+        for (unsigned i = 0; i < n; i++) {
+            const unsigned minus = codes[i] >> (width - 1), cell = codes[i] ^ minus << (width - 1);
+            const float value = scale * tahx_levels(shape->book, width)[cell];
+            values[i] = bits_float(float_bits(value) | minus << 31);
+        }
+    for (unsigned i = 0; run->scale && i < n; i++)
+        values[i] = values[i] * run->scale[at + i] + run->mean[at + i];
     convert_scale(run->dtype, values, run->exponent, n, dst);
     return bytes;
 }

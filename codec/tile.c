@@ -5,8 +5,6 @@
 #include "codec/convert.h"
 #include "codec/tile_math.h"
 
-#include <math.h>
-
 #define SEARCH_CUTS 5 /* narrower grids that a range search tries */
 
 /* --- tiles without codes ----------------------------------------------------------------------- */
@@ -166,9 +164,11 @@ typedef struct tile_coded {
 /* Transforms a tile if its job and its values ask for it. */
 static bool coded_rotate(const tile_job_t *job, tile_coded_t *tile)
 {
+    const float largest = -tile->low > tile->high ? -tile->low : tile->high;
     unsigned pivot;
     tile_coded_t turned;
-    if (job->hadamard == TAH_HADAMARD_OFF || tile->n < 2 || !tile_pivot(tile->w, tile->n, &pivot))
+    if (job->hadamard == TAH_HADAMARD_OFF || tile->n < 2 ||
+        !tile_pivot(tile->w, tile->n, largest, &pivot))
         return false;
     turned.order = tile_log2(tile->n);
     turned.n = 1u << turned.order;
@@ -184,18 +184,36 @@ static bool coded_rotate(const tile_job_t *job, tile_coded_t *tile)
     return true;
 }
 
+/* The nearest code of a place: a sum of this size has no bits below an integer. */
+static inline uint8_t code_nearest(float place, float last)
+{
+    place = place > 0 ? place : 0;
+    place = place < last ? place : last;
+    return (uint8_t)float_bits(place + 0x1p+23f);
+}
+
+/* An odd number of 2^-16: half on average, and an integer plus it is below the next. */
+static inline uint8_t code_stochastic(float place, float last, uint32_t number)
+{
+    place += (float)(number >> 16 | 1) * 0x1p-16f;
+    place = place > 0 ? place : 0;
+    return (uint8_t)(place < last ? place : last);
+}
+
 /* Codes of a tile on a grid; random is NULL to round to nearest, else where its numbers start. */
 static void codes_quantise(const tile_coded_t *tile, const grid_fit_t *fit, unsigned last,
-                           const uint32_t *random, uint8_t *codes)
+                           const uint32_t *random, uint8_t *restrict codes)
 {
-    const float inverse = 1.0f / fit->step;
-    for (unsigned i = 0; i < tile->n; i++) {
-        const float place = (tile->w[i] - fit->zero) * inverse;
-        /* An odd number of 2^-16: half on average, and an integer plus it is below the next. */
-        const int code =
-            random ? (int)(place + (float)((random_number(*random, i) >> 16) | 1) * 0x1p-16f)
-                   : (int)lrintf(place);
-        codes[i] = (uint8_t)(code < 0 ? 0 : code > (int)last ? (int)last : code);
+    const float inverse = 1.0f / fit->step, zero = fit->zero, most = (float)last;
+    const float *w = tile->w;
+    unsigned i = 0;
+    for (; !random && i + CONVERT_LANES <= tile->n; i += CONVERT_LANES)
+        for (unsigned k = 0; k < CONVERT_LANES; k++)
+            codes[i + k] = code_nearest((w[i + k] - zero) * inverse, most);
+    for (; i < tile->n; i++) {
+        const float place = (w[i] - zero) * inverse;
+        codes[i] = random ? code_stochastic(place, most, random_number(*random, i))
+                          : code_nearest(place, most);
     }
 }
 

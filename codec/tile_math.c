@@ -13,22 +13,21 @@ void tile_values(const uint32_t *patterns, unsigned n, int scale, float *x)
         x[i] *= power;
 }
 
-bool tile_pivot(const float *x, unsigned n, unsigned *pivot)
+bool tile_pivot(const float *x, unsigned n, float largest, unsigned *pivot)
 {
-    float largest = 0;
-    for (unsigned i = 0; i < n; i++) {
-        const float magnitude = float_magnitude(x[i]);
-        largest = magnitude > largest ? magnitude : largest;
-    }
-    unsigned above = 0, last = 0;
-    for (unsigned i = 0; i < n; i++) {
-        /* Which way this goes cannot be foreseen: no branch. */
-        const unsigned one = float_magnitude(x[i]) > 0.5f * largest;
-        above += one;
-        last += one * (i - last);
-    }
-    *pivot = last;
-    return above == 1;
+    const float half = 0.5f * largest;
+    /* Which way it goes cannot be foreseen: no branch. Indices, and from bit 16 on how many. */
+    uint32_t above[CONVERT_LANES] = {0}, sum = 0;
+    unsigned i = 0;
+    for (; i + CONVERT_LANES <= n; i += CONVERT_LANES)
+        for (unsigned k = 0; k < CONVERT_LANES; k++)
+            above[k] += float_magnitude(x[i + k]) > half ? 1u << 16 | (i + k) : 0;
+    for (; i < n; i++)
+        sum += float_magnitude(x[i]) > half ? 1u << 16 | i : 0;
+    for (unsigned k = 0; k < CONVERT_LANES; k++)
+        sum += above[k];
+    *pivot = sum & 0xffff;
+    return sum >> 16 == 1;
 }
 
 void tile_swap_pad(const float *x, unsigned n, unsigned coded, unsigned pivot, float *w)
@@ -71,13 +70,26 @@ unsigned tile_settle(int32_t *y, unsigned order)
 
 void tile_extent(const float *w, unsigned n, float *low, float *high)
 {
-    float least = w[0], most = w[0];
-    for (unsigned i = 1; i < n; i++) {
-        least = w[i] < least ? w[i] : least;
-        most = w[i] > most ? w[i] : most;
+    float least[CONVERT_LANES], most[CONVERT_LANES];
+    for (unsigned k = 0; k < CONVERT_LANES; k++)
+        least[k] = most[k] = w[0];
+    unsigned i = 0;
+    for (; i + CONVERT_LANES <= n; i += CONVERT_LANES)
+        for (unsigned k = 0; k < CONVERT_LANES; k++) {
+            least[k] = w[i + k] < least[k] ? w[i + k] : least[k];
+            most[k] = w[i + k] > most[k] ? w[i + k] : most[k];
+        }
+    for (; i < n; i++) {
+        least[0] = w[i] < least[0] ? w[i] : least[0];
+        most[0] = w[i] > most[0] ? w[i] : most[0];
     }
-    *low = least;
-    *high = most;
+    for (unsigned half = CONVERT_LANES / 2; half > 0; half /= 2)
+        for (unsigned k = 0; k < half; k++) {
+            least[k] = least[k + half] < least[k] ? least[k + half] : least[k];
+            most[k] = most[k + half] > most[k] ? most[k + half] : most[k];
+        }
+    *low = least[0];
+    *high = most[0];
 }
 
 grid_width_t grid_width(unsigned bits, tah_rounding_t rounding)

@@ -33,8 +33,8 @@ static inline int tile_scale(uint32_t peak)
 /* x = n float32 patterns times 2^scale. */
 void tile_values(const uint32_t *patterns, unsigned n, int scale, float *x);
 
-/* Whether exactly one magnitude is above half of the largest; *pivot is then its index. */
-bool tile_pivot(const float *x, unsigned n, unsigned *pivot);
+/* Whether exactly one of n magnitudes is above half of the largest; *pivot is then its index. */
+bool tile_pivot(const float *x, unsigned n, float largest, unsigned *pivot);
 
 /* w = x with elements 0 and pivot swapped, then zeros up to coded elements. */
 void tile_swap_pad(const float *x, unsigned n, unsigned coded, unsigned pivot, float *w);
