@@ -55,7 +55,8 @@ void tahx_shape_write(const tahx_shape_t *shape, frame_header_t *header);
  * tiles of a rank from the threshold's lowest bits on, and below.
  */
 typedef struct tahx_widths {
-    uint8_t above[256];     /* by the lowest bits of a tile's number: whether its rank is */
+    uint8_t above[256 + TAHX_RUN]; /* by the lowest bits of a tile's number: whether its rank is;
+                                    * of the last, by those of a run from there on */
     uint8_t width[2][256];  /* below and above; 0 for kinds */
     uint8_t tried[2][256];  /* scales that are tried: bit i for that of byte - 1 + i */
     float inverse[256];     /* what values are multiplied by for 2^-14 of the first of these */

@@ -9,6 +9,15 @@
 typedef __m128i errors_t; /* of the four scales */
 #include "codec/tahx_vector_batch.h"
 
+/* Widths, and scales that are tried. */
+INLINE void batch_plan(const setup_t *setup, const uint8_t *bytes, batch_t *batch)
+{
+    for (unsigned t = 0; t < batch->tiles; t++) {
+        batch->widths[t] = (uint8_t)tahx_width(setup->widths, bytes[t], batch->number + t);
+        batch->tried[t] = (uint8_t)tahx_tried(setup->widths, bytes[t], batch->number + t);
+    }
+}
+
 /* A vector of coded values: elements from number at of a run on, of n that count. */
 INLINE __m256 values_load(const setup_t *setup, const uint8_t *src, unsigned at, int n,
                           tah_dtype_t dtype)
@@ -120,8 +129,8 @@ INLINE void tile_errors(const setup_t *setup, batch_t *batch, unsigned t, const 
     _mm_store_ps(batch->squares[t], _mm_loadu_ps(steps->square));
 }
 
-/* The second stage: the scales with the least errors. */
-INLINE void batch_search(batch_t *batch)
+/* The second stage: the scales with the least errors, which become those of the tiles. */
+INLINE void batch_search(batch_t *batch, uint8_t *bytes)
 {
     const __m128i bit = _mm_setr_epi32(1, 2, 4, 8);
     for (unsigned t = 0; t < batch->tiles; t++) {
@@ -133,7 +142,11 @@ INLINE void batch_search(batch_t *batch)
             _mm_castsi128_ps(valid));
         __m128 least = _mm_min_ps(error, _mm_shuffle_ps(error, error, 0x4e));
         least = _mm_min_ps(least, _mm_shuffle_ps(least, least, 0xb1));
-        batch->best[t] = (uint8_t)_mm_movemask_ps(_mm_cmpeq_ps(error, least));
+        const unsigned best = (unsigned)_mm_movemask_ps(_mm_cmpeq_ps(error, least));
+        const unsigned step = (unsigned)__builtin_ctz(best | 1u << TAHX_STEPS) % TAHX_STEPS;
+        batch->ratios[t] = tahx_ratios[bytes[t] % 16][step];
+        if (bytes[t] >= TAHX_COARSEST)
+            bytes[t] = (uint8_t)(bytes[t] - 1 + step);
     }
 }
 
@@ -293,7 +306,7 @@ INLINE void tile_store(const cells_t *cells, const int16_t *fixed, unsigned n, u
 }
 
 /* The third stage; returns the bytes written. */
-INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src, uint8_t *bytes,
+INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src, const uint8_t *bytes,
                           uint8_t *out, unsigned element, unsigned tile)
 {
     uint8_t *const start = out;
@@ -301,7 +314,6 @@ INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *s
     unsigned filled = 0; /* a bit for each width */
     for (unsigned t = 0; t < batch->tiles; t++) {
         const unsigned n = batch_elements(batch, t, tile), width = batch->widths[t];
-        const uint16_t ratio = batch_settle(batch, t, bytes + t);
         const int16_t *fixed = batch_fixed(batch, t, tile);
         if (bytes[t] < TAHX_COARSEST) {
             out += tile_special_encode((tile_kind_t)bytes[t], src + (size_t)t * tile * element, n,
@@ -315,9 +327,9 @@ INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *s
         filled |= 1u << width;
         /* Twice, so that the usual one is of a constant size. */
         if (n == tile)
-            tile_store(&cells[width], fixed, tile, ratio, out);
+            tile_store(&cells[width], fixed, tile, batch->ratios[t], out);
         else
-            tile_store(&cells[width], fixed, n, ratio, out);
+            tile_store(&cells[width], fixed, n, batch->ratios[t], out);
         out += tile_code_bytes(n, width);
     }
     return (size_t)(out - start);

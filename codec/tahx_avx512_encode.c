@@ -10,6 +10,31 @@
 typedef __m512i errors_t; /* see tile_errors */
 #include "codec/tahx_vector_batch.h"
 
+/* --- widths ---------------------------------------------------------------------------------- */
+
+/* The bytes of a table of 256 that have these numbers. */
+INLINE __m512i look_up(const uint8_t table[256], __m512i number)
+{
+    const __m512i low = _mm512_permutex2var_epi8(_mm512_loadu_si512(table), number,
+                                                 _mm512_loadu_si512(table + 64));
+    const __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(table + 128), number,
+                                                  _mm512_loadu_si512(table + 192));
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(number), low, high);
+}
+
+/* Widths, and scales that are tried, as tahx_width and tahx_tried have them. */
+INLINE void batch_plan(const setup_t *setup, const uint8_t *bytes, batch_t *batch)
+{
+    const tahx_widths_t *widths = setup->widths;
+    const __m512i own = _mm512_maskz_loadu_epi8(first_bits(batch->tiles), bytes);
+    const __m512i ranks = _mm512_loadu_si512(widths->above + batch->number % 256);
+    const __mmask64 above = _mm512_test_epi8_mask(ranks, ranks);
+    _mm512_storeu_si512(batch->widths, _mm512_mask_blend_epi8(above, look_up(widths->width[0], own),
+                                                              look_up(widths->width[1], own)));
+    _mm512_storeu_si512(batch->tried, _mm512_mask_blend_epi8(above, look_up(widths->tried[0], own),
+                                                             look_up(widths->tried[1], own)));
+}
+
 /* --- fixed point ----------------------------------------------------------------------------- */
 
 /* Elements as floats, those without a bit in mask as 0. */
@@ -123,10 +148,35 @@ INLINE __m512i add_across(const __m512i x[4])
                             _mm512_shuffle_i64x2(pair[0], pair[1], 0xdd));
 }
 
+/* Gives tiles the bytes of their best scales: of those with bits set, the lowest counts. */
+INLINE void batch_settle(batch_t *batch, const uint8_t best[TAHX_RUN], uint8_t *bytes)
+{
+    const __m512i lowest = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0));
+    const __m512i ratios[2] = {_mm512_loadu_si512(tahx_ratios[0]),
+                               _mm512_loadu_si512(tahx_ratios[8])};
+    const __mmask64 tiles = first_bits(batch->tiles);
+    const __m512i own = _mm512_maskz_loadu_epi8(tiles, bytes);
+    const __m512i step = _mm512_shuffle_epi8(lowest, _mm512_loadu_si512(best));
+    const __m512i first = _mm512_and_si512(own, _mm512_set1_epi8(15));
+    const __m512i number = _mm512_add_epi8(_mm512_slli_epi16(first, 2), step);
+    for (int half = 0; half < 2; half++) {
+        const __m256i part = half ? _mm512_extracti64x4_epi64(number, 1)
+                                  : _mm512_castsi512_si256(number);
+        _mm512_storeu_si512(batch->ratios + 32 * half,
+                            _mm512_permutex2var_epi16(ratios[0], _mm512_cvtepu8_epi16(part),
+                                                      ratios[1]));
+    }
+    const __mmask64 coded = _mm512_cmpge_epu8_mask(own, _mm512_set1_epi8(TAHX_COARSEST));
+    _mm512_mask_storeu_epi8(bytes, coded & tiles,
+                            _mm512_add_epi8(_mm512_sub_epi8(own, _mm512_set1_epi8(1)), step));
+}
+
 /* The second stage: the scales with the least errors, of four tiles at once. */
-INLINE void batch_search(batch_t *batch)
+INLINE void batch_search(batch_t *batch, uint8_t *bytes)
 {
     const uint32_t bits = 0x0f0f0f0f; /* of four tiles */
+    uint8_t found[TAHX_RUN];
     for (unsigned t = 0; t < batch->tiles; t += 4) {
         const __mmask16 tried = (__mmask16)_pext_u32(load_u32(batch->tried + t), bits);
         const __m512 error = _mm512_mask_mul_ps(
@@ -135,8 +185,9 @@ INLINE void batch_search(batch_t *batch)
         __m512 least = _mm512_min_ps(error, _mm512_permute_ps(error, 0x4e));
         least = _mm512_min_ps(least, _mm512_permute_ps(least, 0xb1));
         const __mmask16 best = _mm512_cmp_ps_mask(error, least, _CMP_EQ_OQ);
-        store_u32(batch->best + t, _pdep_u32(best, bits));
+        store_u32(found + t, _pdep_u32(best, bits));
     }
+    batch_settle(batch, found, bytes);
 }
 
 /* --- codes ----------------------------------------------------------------------------------- */
@@ -169,11 +220,11 @@ INLINE __m512i codes_of(const tahx_book_t *book, __m512i fixed, __m512i ratio, u
 }
 
 /* The codes of a tile, a vector for 32 of them. */
-INLINE void tile_codes(const setup_t *setup, batch_t *batch, unsigned t, unsigned n, uint8_t *byte,
-                       unsigned tile, __m512i *codes)
+INLINE void tile_codes(const setup_t *setup, batch_t *batch, unsigned t, unsigned n, unsigned tile,
+                       __m512i *codes)
 {
     const int16_t *fixed = batch_fixed(batch, t, tile);
-    const __m512i ratio = _mm512_set1_epi16((short)batch_settle(batch, t, byte));
+    const __m512i ratio = _mm512_set1_epi16((short)batch->ratios[t]);
     for (unsigned i = 0; i < n; i += UNIT)
         codes[i / UNIT] =
             codes_of(setup->book, _mm512_load_si512(fixed + i), ratio, batch->widths[t]);
@@ -197,7 +248,7 @@ INLINE size_t tile_put(const batch_t *batch, unsigned t, unsigned n, const uint8
 }
 
 /* The third stage; returns the bytes written. Two tiles of 32 are turned to planes together. */
-INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src, uint8_t *bytes,
+INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src, const uint8_t *bytes,
                           uint8_t *out, unsigned element, unsigned tile)
 {
     const unsigned together = tile == 32 ? 2 : 1;
@@ -206,9 +257,9 @@ INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *s
     for (unsigned t = 0; t < batch->tiles; t += together) {
         __m512i codes[TILE_MAX / UNIT], planes = _mm512_setzero_si512();
         const bool second = together == 2 && t + 1 < batch->tiles;
-        tile_codes(setup, batch, t, tile, bytes + t, tile, codes);
+        tile_codes(setup, batch, t, tile, tile, codes);
         if (second)
-            tile_codes(setup, batch, t + 1, tile, bytes + t + 1, tile, codes + 1);
+            tile_codes(setup, batch, t + 1, tile, tile, codes + 1);
         if (together == 2)
             planes = planes_of(codes[0], codes[second]);
         out += tile_put(batch, t, batch_elements(batch, t, tile), src + t * tile_bytes, bytes[t],

@@ -131,7 +131,7 @@ void tahx_widths_plan(const tahx_shape_t *shape, tahx_widths_t *widths)
     const int threshold = shape->threshold >> 8;
     memset(widths->width, 0, sizeof widths->width);
     memset(widths->tried, 0, sizeof widths->tried);
-    for (unsigned tile = 0; tile < 256; tile++)
+    for (unsigned tile = 0; tile < sizeof widths->above; tile++)
         widths->above[tile] = tahx_rank(tile) >= (unsigned)(shape->threshold & 255);
     for (int above = 0; above < 2; above++) {
         int first = TAHX_COARSEST;

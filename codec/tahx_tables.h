@@ -30,13 +30,13 @@ typedef struct tahx_book {
 
 /* The scales that are tried for a tile, by the lowest bits of its byte: from the one before on. */
 typedef struct tahx_steps {
-    float inverse;               /* 2^14 / mantissa of the first */
-    uint16_t ratio[TAHX_STEPS];  /* the first to each, of 2^16 */
-    uint16_t place[TAHX_STEPS];  /* the same from units of 2^-14 to places */
-    float square[TAHX_STEPS];    /* of each, in units of a sixteenth of the first's octave */
+    float inverse;              /* 2^14 / mantissa of the first */
+    uint16_t place[TAHX_STEPS]; /* ratio of the first to each, from units of 2^-14 to places */
+    float square[TAHX_STEPS];   /* of each, in units of a sixteenth of the first's octave */
 } tahx_steps_t;
 
 extern const tahx_steps_t tahx_steps[16];
+extern const uint16_t tahx_ratios[16][TAHX_STEPS]; /* the first to each, of 2^16 */
 extern const tahx_book_t tahx_book_small; /* tiles of 16 and 32 */
 extern const tahx_book_t tahx_book_large; /* of 64 and more */
 

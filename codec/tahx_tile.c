@@ -145,7 +145,7 @@ size_t tahx_tile_encode(const tahx_run_t *run, const uint8_t *src, unsigned at, 
     tile_fix(run, coded, n, *byte, fixed);
     const unsigned step =
         tile_search(run, fixed, at, n, *byte, tahx_tried(run->widths, *byte, number), width);
-    const uint32_t ratio = tahx_steps[*byte % 16].ratio[step];
+    const uint32_t ratio = tahx_ratios[*byte % 16][step];
     for (unsigned i = 0; i < n; i++)
         codes[i] =
             (uint8_t)(tahx_cell(shape->book, (uint32_t)abs(fixed[i]) * ratio >> 16, width) |

@@ -17,8 +17,8 @@ typedef struct batch {
     errors_t errors[TAHX_RUN];
     _Alignas(16) float squares[TAHX_RUN][TAHX_STEPS]; /* of the scales that are tried */
     uint8_t tried[TAHX_RUN];                          /* a bit for each that is */
-    uint8_t best[TAHX_RUN];                           /* likewise; the lowest that is set counts */
     uint8_t widths[TAHX_RUN];
+    uint16_t ratios[TAHX_RUN]; /* of the best: what values are multiplied by, of 2^16 */
     uint64_t number; /* of the first tile */
     unsigned tiles, last; /* the last has so many elements */
 } batch_t;
@@ -43,15 +43,6 @@ INLINE void prefetch_ahead(const uint8_t *src, unsigned bytes)
         __builtin_prefetch(src + 4096 + i);
 }
 
-/* Widths, and scales that are tried. */
-INLINE void batch_plan(const setup_t *setup, const uint8_t *bytes, batch_t *batch)
-{
-    for (unsigned t = 0; t < batch->tiles; t++) {
-        batch->widths[t] = (uint8_t)tahx_width(setup->widths, bytes[t], batch->number + t);
-        batch->tried[t] = (uint8_t)tahx_tried(setup->widths, bytes[t], batch->number + t);
-    }
-}
-
 /* The elements of tile t. */
 INLINE unsigned batch_elements(const batch_t *batch, unsigned t, unsigned tile)
 {
@@ -69,16 +60,6 @@ INLINE const uint8_t *batch_square(const setup_t *setup, const batch_t *batch, u
 {
     const unsigned row = batch->widths[t] - 1u;
     return setup->book->square[row < TAHX_EDGED ? row : 0];
-}
-
-/* Gives tile t the byte of its best scale; returns what its values are multiplied by, of 2^16. */
-INLINE uint16_t batch_settle(const batch_t *batch, unsigned t, uint8_t *byte)
-{
-    const unsigned step = (unsigned)__builtin_ctz(batch->best[t] | 1u << TAHX_STEPS) % TAHX_STEPS;
-    const uint16_t ratio = tahx_steps[*byte % 16].ratio[step];
-    if (*byte >= TAHX_COARSEST)
-        *byte = (uint8_t)(*byte - 1 + step);
-    return ratio;
 }
 
 #endif

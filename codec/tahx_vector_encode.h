@@ -17,7 +17,7 @@ INLINE size_t batch_encode(const setup_t *setup, batch_t *batch, const uint8_t *
     if (rest)
         tile_errors(setup, batch, whole, src, at + whole * tile, rest, bytes[whole], dtype, element,
                     tile);
-    batch_search(batch);
+    batch_search(batch, bytes);
     return batch_store(setup, batch, src + (size_t)at * element, bytes, out, element, tile);
 }
 

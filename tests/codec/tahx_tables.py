@@ -201,8 +201,14 @@ def main():
     print('const tahx_steps_t tahx_steps[16] = {')
     for byte in range(16):  # the first scale is the one before its
         mantissa = (byte - 1) % 16
-        print('    {16384.0f / %d, %s},' % (16 + mantissa, ', '.join(
-            '{%s}' % ', '.join(map(str, row)) for row in steps_of(mantissa))))
+        _, places, squares = steps_of(mantissa)
+        print('    {16384.0f / %d, {%s}, {%s}},' % (
+            16 + mantissa, ', '.join(map(str, places)), ', '.join(map(str, squares))))
+    print('};\n')
+    print('const uint16_t tahx_ratios[16][TAHX_STEPS] = {')
+    for byte in range(0, 16, 2):
+        print('    %s,' % ', '.join('{%s}' % ', '.join(map(str, steps_of((byte + i - 1) % 16)[0]))
+                                    for i in range(2)))
     print('};')
 
 
