@@ -143,11 +143,39 @@ static inline bool maybe_special(const uint8_t *first, const uint8_t *last, unsi
     }
 }
 
+/* Whether any of so many whole tiles may need no codes. */
+static inline bool any_special(const uint8_t *src, unsigned tiles, size_t bytes, unsigned element)
+{
+    bool any = false;
+    for (unsigned t = 0; t < tiles; t++, src += bytes)
+        any |= maybe_special(src, src + bytes - element, element);
+    return any;
+}
+
 /* What is found along with the peaks of a part. */
 typedef struct found {
     int top;              /* the largest peak of tiles with codes */
     uint64_t exact, exact_bytes; /* tiles without codes; what they take of the stream */
 } found_t;
+
+/* As a rule: all tiles are whole and need codes. false: they have to be looked at one by one. */
+static bool peaks_usual(const tahx_cursor_t *cursor, const uint8_t *src, const uint16_t *peaks,
+                        found_t *found)
+{
+    const tahx_run_t *run = &cursor->run;
+    const unsigned tiles = tahx_run_tiles(run), element = run->element;
+    const size_t bytes = (size_t)run->shape->tile * element;
+    int top = found->top;
+    for (unsigned t = 0; t < tiles; t++)
+        top = peaks[t] > top ? peaks[t] : top;
+    if (top >= (int)TAHX_SPECIAL || run->n % run->shape->tile ||
+        (element == 4   ? any_special(src, tiles, bytes, 4)
+         : element == 2 ? any_special(src, tiles, bytes, 2)
+                        : any_special(src, tiles, bytes, 8)))
+        return false;
+    found->top = top;
+    return true;
+}
 
 /* Tiles without codes get TAHX_SPECIAL + kind as their peaks. */
 static void peaks_special(const tahx_cursor_t *cursor, const uint8_t *src, uint16_t *peaks,
@@ -185,7 +213,8 @@ static void part_peaks(void *job, pool_part_t *part)
         const uint8_t *first = encoding->src + cursor.start * cursor.run.element;
         uint16_t *own = encoding->peaks + cursor.run.first;
         kernel->peaks(&cursor.run, first, own);
-        peaks_special(&cursor, first, own, &found);
+        if (!peaks_usual(&cursor, first, own, &found))
+            peaks_special(&cursor, first, own, &found);
     }
     atomic_fetch_add(&encoding->exact, found.exact);
     atomic_fetch_add(&encoding->exact_bytes, found.exact_bytes);

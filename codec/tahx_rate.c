@@ -15,6 +15,7 @@ static void bytes_count(const uint8_t *bytes, uint64_t n, uint64_t count[256])
 {
     uint64_t part[4][256] = {{0}}, i = 0;
     for (; i + 4 <= n; i += 4)
+#pragma GCC unroll 4
         for (int k = 0; k < 4; k++)
             part[k][bytes[i + (unsigned)k]]++;
     for (; i < n; i++)
@@ -62,6 +63,7 @@ static void weigh_ranks(const tahx_shape_t *shape, const uint8_t *bytes, uint64_
         more[byte] = (uint8_t)(widths.width[1][byte] - widths.width[0][byte]);
     for (uint64_t first = 0; first < shape->tiles; first += 256) {
         const uint64_t left = shape->tiles - first;
+#pragma GCC unroll 4
         for (unsigned i = 0; i < (left < 256 ? left : 256); i++)
             own[i] += more[bytes[first + i]];
     }
