@@ -13,6 +13,21 @@ static const struct {
 } sizes[] = {{1000, 600}, {20000, 12000}, {1000, 50}, {20000, 100}, {284, 283}, {1500, 0}};
 enum { SIZES = sizeof sizes / sizeof *sizes, TAG = 8 };
 
+/*
+ * The standard leaves open how long a message that is too long is said to be. Open MPI says it, and the
+ * library with it if the buffer has room for the frame.
+ */
+static void truncated_status(const char *label, const MPI_Status *status, int sent, int room)
+{
+#ifdef OPEN_MPI
+    if (room > sent / 2) {
+        mt_status(label, status, MPI_FLOAT);
+        return;
+    }
+#endif
+    mt_status_brief(label, status);
+}
+
 /* Each rank receives too little from the rank before, by one way of receiving. */
 static void single(const mt_mode_t *receive, int sent, int room)
 {
@@ -32,7 +47,7 @@ static void single(const mt_mode_t *receive, int sent, int room)
                       .comm = comm,
                       .status = &status};
     mt_result(label, receive->transfer(&m));
-    mt_status_brief(label, &status);
+    truncated_status(label, &status, sent, room);
     mt_result(label, MPI_Wait(&request, MPI_STATUS_IGNORE));
     mt_free(received);
     mt_free(data);
@@ -55,7 +70,7 @@ static void looked_at(int sent, int room)
     mt_result(label, code);
     mt_status_clear(&status);
     mt_result(label, MPI_Wait(&receive, &status));
-    mt_status_brief(label, &status);
+    truncated_status(label, &status, sent, room);
     mt_request(label, receive);
     mt_result(label, MPI_Wait(&send, MPI_STATUS_IGNORE));
     mt_free(received);
@@ -81,7 +96,8 @@ enum { GOOD_BEFORE, BAD, GOOD_AFTER, BATCH };
 typedef enum finish { WAITALL, TESTALL, WAITSOME, TESTSOME, WAITANY, TESTANY, FINISHES } finish_t;
 
 /* Waitall or Testall. A good request may or may not be done when the call gives up: wait for it. */
-static void finish_array(const char *label, MPI_Request *requests, finish_t finish)
+static void finish_array(const char *label, MPI_Request *requests, finish_t finish, int sent,
+                         int room)
 {
     MPI_Status statuses[BATCH];
     int flag = 0, code = MPI_SUCCESS;
@@ -97,7 +113,10 @@ static void finish_array(const char *label, MPI_Request *requests, finish_t fini
             MPI_Wait(&requests[i], &statuses[i]);
             statuses[i].MPI_ERROR = MPI_SUCCESS;
         }
-        mt_status_brief(label, &statuses[i]);
+        if (i == BAD)
+            truncated_status(label, &statuses[i], sent, room);
+        else
+            mt_status(label, &statuses[i], MPI_FLOAT);
     }
 }
 
@@ -159,7 +178,7 @@ static void batch(finish_t finish, int sent, int room)
         MPI_Isend(data, sent, MPI_FLOAT, mt_right, TAG + i, comm, &sends[i]);
     }
     if (finish == WAITALL || finish == TESTALL)
-        finish_array(label, requests, finish);
+        finish_array(label, requests, finish, sent, room);
     else
         finish_some(label, requests, finish);
     mt_check("good before", received[GOOD_BEFORE], (size_t)sent, MT_FLOAT, 3);
