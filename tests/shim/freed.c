@@ -212,6 +212,44 @@ static void cancel(int way)
     mt_free(sent);
 }
 
+/*
+ * A send that has been received cannot be cancelled any more, nor can it be said to have been. (Before
+ * that, whether it can is up to the MPI and the length of the message.)
+ */
+static void cancel_sent(int way)
+{
+    float *received = mt_alloc(BYTES), *sent = mt_alloc_sealed(1500, MT_FLOAT, 9);
+    MPI_Request send, persistent;
+    MPI_Status status;
+    int cancelled, index, flag;
+    MPI_Send_init(sent, 1500, MPI_FLOAT, mt_right, TAG, MPI_COMM_WORLD, &persistent);
+    for (int round = 0; round < 3; round++) {
+        MPI_Request *own = round ? &persistent : &send;
+        if (round)
+            MPI_Start(&persistent);
+        else
+            MPI_Isend(sent, 1500, MPI_FLOAT, mt_right, TAG, MPI_COMM_WORLD, &send);
+        MPI_Recv(received, COUNT, MPI_FLOAT, mt_left, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+        mt_result("cancel sent", MPI_Cancel(own));
+        if (way == 0)
+            mt_result("cancel sent", MPI_Wait(own, &status));
+        for (flag = way != 1; !flag;)
+            MPI_Test(own, &flag, &status);
+        if (way == 2)
+            mt_result("cancel sent", MPI_Waitany(1, own, &index, &status));
+        MPI_Test_cancelled(&status, &cancelled);
+        mt_say("cancel sent cancelled %d", cancelled);
+        mt_request("cancel sent", *own);
+        mt_check("cancel sent", received, 1500, MT_FLOAT, 9);
+        mt_wipe(received);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Request_free(&persistent);
+    mt_free(received);
+    mt_free(sent);
+}
+
 /* What was probed is there: no cancel can win any more. */
 static void cancel_probed(int way)
 {
@@ -237,6 +275,7 @@ static void body(void)
     for (int way = 0; way < 3; way++) {
         cancel(way);
         cancel_probed(way);
+        cancel_sent(way);
     }
 }
 
