@@ -14,6 +14,7 @@ const kernel_t kernel_avx512 = {
     .decode = vector_decode,
     .entropy = vector_entropy,
     .range = vector_range,
+    .copy_past = vector_copy_past,
     .checksum = checksum,
     .tahx = &tahx_kernel_avx512,
 };

@@ -52,12 +52,18 @@ static void scalar_range(tah_dtype_t dtype, const uint8_t *src, size_t n, size_t
         keys[unit] = tile_range(dtype, src + unit * bytes, (unsigned)n);
 }
 
+static void scalar_copy_past(uint8_t *dst, const uint8_t *src, size_t bytes)
+{
+    memcpy(dst, src, bytes);
+}
+
 const kernel_t kernel_scalar = {
     .name = "scalar",
     .encode = scalar_encode,
     .decode = scalar_decode,
     .entropy = scalar_entropy,
     .range = scalar_range,
+    .copy_past = scalar_copy_past,
     .checksum = checksum,
     .tahx = &tahx_kernel_scalar,
 };

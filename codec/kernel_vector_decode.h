@@ -273,6 +273,15 @@ SIMD size_t decode_tiles(const tile_run_t *run, unsigned n, const uint8_t *recor
     return used;
 }
 
+static void vector_copy_past(uint8_t *dst, const uint8_t *src, size_t bytes)
+{
+    const size_t first = -(uintptr_t)dst % 64, head = first < bytes ? first : bytes;
+    memcpy(dst, src, head);
+    for (dst += head, src += head, bytes -= head; bytes >= 64; dst += 64, src += 64, bytes -= 64)
+        vi_store_past(dst, vi_load(src));
+    memcpy(dst, src, bytes);
+}
+
 static size_t vector_decode(const tile_run_t *run, const uint8_t *records, const uint8_t *in,
                             size_t room, uint8_t *dst)
 {

@@ -18,6 +18,7 @@
  *   vi_down_each         each shifted down by its own number of bits, 0 where it is 32 or more
  *   vf_choose            the first where the truth value holds, else the second
  *   vf_look_up           elements of a table of 8
+ *   vi_store_past        to aligned memory, past the caches
  *   vi_store16           low halves;      vf_store_float16: rounded to nearest, halves to even
  *   vf_min_across        the smallest element of each of 16 vectors;      vf_least: of one
  *   vf_butterfly4        each element and the one 4 lanes on become their sum and their difference;

@@ -85,6 +85,11 @@ SIMD void vi_store(void *at, vi x)
     _mm256_storeu_si256(at, x.a);
     _mm256_storeu_si256((__m256i *)at + 1, x.b);
 }
+SIMD void vi_store_past(void *at, vi x)
+{
+    _mm256_stream_si256(at, x.a);
+    _mm256_stream_si256((__m256i *)at + 1, x.b);
+}
 
 SIMD void vf_store(void *at, vf x) { vi_store(at, vf_bits(x)); }
 SIMD vf vf_set1(float x) { return (vf){_mm256_set1_ps(x), _mm256_set1_ps(x)}; }

@@ -17,6 +17,7 @@ typedef __m512i vb;
 
 SIMD vf vf_load(const void *at) { return _mm512_loadu_ps(at); }
 SIMD vi vi_load(const void *at) { return _mm512_loadu_si512(at); }
+SIMD void vi_store_past(void *at, vi x) { _mm512_stream_si512(at, x); }
 SIMD void vf_store(void *at, vf x) { _mm512_storeu_ps(at, x); }
 SIMD void vi_store(void *at, vi x) { _mm512_storeu_si512(at, x); }
 SIMD vf vf_set1(float x) { return _mm512_set1_ps(x); }

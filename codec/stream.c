@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 uint8_t *stream_out_begin(const stream_out_t *stream, const pool_part_t *part, size_t *room)
 {
@@ -38,6 +41,14 @@ typedef struct reading {
     atomic_bool invalid;
 } reading_t;
 
+/* Stores past the caches come before whatever tells other threads of them: see kernel_t.copy_past. */
+static void past_settle(void)
+{
+#ifdef __SSE__
+    _mm_sfence();
+#endif
+}
+
 static void part_measure(void *job, pool_part_t *part)
 {
     const reading_t *reading = job;
@@ -54,6 +65,7 @@ static void part_decode(void *job, pool_part_t *part)
         stream->decode(stream->job, part->number, stream->start + start, stream->end) !=
             reading->starts[part->number + 1] - start)
         atomic_store(&reading->invalid, true);
+    past_settle();
 }
 
 /* From lengths to starts; false where they are not valid or do not make up the stream. */
@@ -78,6 +90,7 @@ static tah_status_t decode_alone(const stream_in_t *stream, uint64_t parts)
             return TAH_ERR_PAYLOAD;
         in += bytes;
     }
+    past_settle();
     return in == stream->end ? TAH_OK : TAH_ERR_PAYLOAD;
 }
 

@@ -21,6 +21,14 @@ uint8_t *stream_out_begin(const stream_out_t *stream, const pool_part_t *part, s
 /* The finish of a part: puts it where the one before ends, and adds its sums to sink->result. */
 void stream_out_finish(stream_out_t *stream, const pool_part_t *part);
 
+/*
+ * Tensors of at least so many bytes are more than a core's share of the caches, so they are decoded past
+ * them, which spares reading what is overwritten: run by run in memory nearby, of so many bytes, and then
+ * copied.
+ */
+#define STREAM_PAST ((uint64_t)48 << 20)
+#define STREAM_NEAR (1u << 14)
+
 /* A stream that is read; job is given to both functions, which several threads may call. */
 typedef struct stream_in {
     const uint8_t *start, *end;

@@ -14,6 +14,7 @@ typedef struct decoding {
     const tahx_widths_t *widths;
     const uint8_t *rows, *bytes; /* exponents of rows or NULL, bytes of tiles */
     uint8_t *dst;
+    bool past; /* the tensor is to go past the caches */
 } decoding_t;
 
 static size_t part_bytes(const void *opaque, uint64_t part)
@@ -38,16 +39,22 @@ static size_t part_bytes(const void *opaque, uint64_t part)
 static size_t part_decode(const void *opaque, uint64_t part, const uint8_t *in, const uint8_t *end)
 {
     const decoding_t *decoding = opaque;
-    const tahx_kernel_t *kernel = kernel_get()->tahx;
+    const kernel_t *kernel = kernel_get();
+    _Alignas(64) uint8_t near[STREAM_NEAR];
     size_t used = 0;
     tahx_cursor_t cursor = tahx_part(decoding->shape, decoding->dtype, part);
     cursor.run.widths = decoding->widths;
     while (tahx_next(&cursor, decoding->vectors, decoding->rows)) {
-        const size_t bytes = kernel->decode(&cursor.run, decoding->bytes + cursor.run.first,
-                                            in + used, (size_t)(end - in) - used,
-                                            decoding->dst + cursor.start * cursor.run.element);
+        const size_t tensor_bytes = (size_t)cursor.run.n * cursor.run.element;
+        const bool past = decoding->past && tensor_bytes <= sizeof near;
+        uint8_t *const dst = decoding->dst + cursor.start * cursor.run.element;
+        const size_t bytes = kernel->tahx->decode(&cursor.run, decoding->bytes + cursor.run.first,
+                                                  in + used, (size_t)(end - in) - used,
+                                                  past ? near : dst);
         if (bytes == SIZE_MAX)
             return SIZE_MAX;
+        if (past)
+            kernel->copy_past(dst, near, tensor_bytes);
         used += bytes;
     }
     return used;
@@ -66,6 +73,7 @@ static tah_status_t decode_with(const tahx_shape_t *shape, const frame_header_t 
         .rows = shape->by_row ? payload + shape->rows_start : NULL,
         .bytes = payload + shape->bytes_start,
         .dst = dst,
+        .past = shape->count * tah_dtype_bytes((tah_dtype_t)header->dtype) >= STREAM_PAST,
     };
     const stream_in_t stream = {
         .start = payload + shape->stream_start,

@@ -139,6 +139,7 @@ typedef struct decoding {
     const tile_job_t *job;
     const uint8_t *records, *map;
     uint8_t *dst;
+    bool past; /* the tensor is to go past the caches */
 } decoding_t;
 
 static size_t part_bytes(const void *opaque, uint64_t part)
@@ -167,16 +168,22 @@ static size_t part_decode(const void *opaque, uint64_t part, const uint8_t *in, 
     const kernel_t *kernel = kernel_get();
     const tile_job_t *job = decoding->job;
     uint8_t widths[KERNEL_RUN];
+    _Alignas(64) uint8_t near[STREAM_NEAR];
     size_t used = 0;
     tiled_cursor_t cursor = tiled_part(decoding->shape, job->element, part);
     while (tiled_next(decoding->shape, &cursor)) {
         tiled_widths(decoding->shape, decoding->map, &cursor, widths);
         const tile_run_t run = {job, cursor.n, cursor.tiles, widths, cursor.tile};
+        const size_t tensor_bytes = (size_t)cursor.n * cursor.tiles * job->element;
+        const bool past = decoding->past && tensor_bytes <= sizeof near;
+        uint8_t *const dst = decoding->dst + cursor.element * job->element;
         const size_t bytes = kernel->decode(&run, decoding->records + cursor.tile * TILE_RECORD,
                                             in + used, (size_t)(end - in) - used,
-                                            decoding->dst + cursor.element * job->element);
+                                            past ? near : dst);
         if (bytes == SIZE_MAX)
             return SIZE_MAX;
+        if (past)
+            kernel->copy_past(dst, near, tensor_bytes);
         used += bytes;
     }
     return used;
@@ -200,6 +207,7 @@ tah_status_t tiled_decode(const frame_header_t *header, bool rotated, const uint
         .records = payload,
         .map = payload + shape.map_start,
         .dst = dst,
+        .past = header->count * job.element >= STREAM_PAST,
     };
     const stream_in_t stream = {
         .start = payload + shape.stream_start,

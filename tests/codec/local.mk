@@ -8,6 +8,7 @@ codec_tests = \
 	%D%/test_frame \
 	%D%/test_golden \
 	%D%/test_kernels \
+	%D%/test_large \
 	%D%/test_lossless \
 	%D%/test_options \
 	%D%/test_roundtrip \
@@ -32,6 +33,8 @@ TESTS += $(codec_tests)
 %C%_test_types_LDADD = $(CODEC_TEST_LIBS)
 %C%_test_lossless_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_lossless_LDADD = $(CODEC_TEST_LIBS)
+%C%_test_large_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_test_large_LDADD = $(CODEC_TEST_LIBS)
 %C%_test_options_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_options_LDADD = $(CODEC_TEST_LIBS)
 # As test_special.
