@@ -23,7 +23,9 @@ typedef struct codec_ops {
      * false where that does not fit in 64 bits. */
     bool (*bound)(const tah_params_t *params, uint64_t count, uint64_t *payload);
 
-    /* Writes a payload and the codec's fields of the header. TAH_ERR_SPACE where it does not fit. */
+    /*
+     * Writes a payload and the codec's fields of the header. TAH_ERR_SPACE where it does not fit.
+     */
     tah_status_t (*encode)(const tah_params_t *params, const tah_message_t *message,
                            const uint8_t *src, codec_sink_t *sink);
 

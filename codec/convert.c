@@ -36,7 +36,9 @@ static uint32_t float16_widen(uint16_t half)
         return sign | (exponent + 127 - 15) << 23 | mantissa << 13;
     if (mantissa == 0)
         return sign;
-    /* A subnormal, mantissa * 2^-24, is a normal float32: its leading bit becomes the hidden one. */
+    /*
+     * A subnormal, mantissa * 2^-24, is a normal float32: its leading bit becomes the hidden one.
+     */
     const uint32_t length = bit_length(mantissa);
     return sign | (length - 1 + 127 - 24) << 23 | (mantissa << (24 - length) & 0x7fffff);
 }

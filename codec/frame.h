@@ -8,7 +8,9 @@
 
 #define FRAME_PARAMS_BYTES 16
 
-/* The header's fields, in the order of the bytes; the key, version and checksum are handled here. */
+/*
+ * The header's fields, in the order of the bytes; the key, version and checksum are handled here.
+ */
 typedef struct frame_header {
     uint8_t codec;
     uint8_t dtype;

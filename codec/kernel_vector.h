@@ -1,7 +1,8 @@
 /*
  * The vector kernels: the body of every kernel but the scalar one, in this file and the
- * kernel_vector_*.h after it, included behind one of the simd_*.h. Same operations in the same order as
- * in tile.c and tile_math.c, but for sixteen tiles at once where there is one result a tile.
+ * kernel_vector_*.h after it, included behind one of the simd_*.h. Same operations in the same
+ * order as in tile.c and tile_math.c, but for sixteen tiles at once where there is one result a
+ * tile.
  */
 #include "codec/bytes.h"
 #include "codec/convert.h"

@@ -217,8 +217,8 @@ SIMD size_t stream_bytes(const tile_run_t *run, unsigned n, unsigned t, const gr
 }
 
 /*
- * Up to sixteen tiles of n elements, from number first of their run on. Tiles of one kind are done one
- * after another: which kind the next one is cannot be foreseen.
+ * Up to sixteen tiles of n elements, from number first of their run on. Tiles of one kind are done
+ * one after another: which kind the next one is cannot be foreseen.
  */
 SIMD size_t decode_batch(const tile_run_t *run, unsigned n, unsigned first, const uint8_t *records,
                          const uint8_t *in, size_t room, uint8_t *dst)

@@ -1,7 +1,7 @@
 /*
- * Encoding of runs of tiles by vectors: a part of the body of every kernel but the scalar one. What is
- * rare is left to tile_encode: constants, values that are not finite, very small and very large tiles,
- * stochastic rounding and range search.
+ * Encoding of runs of tiles by vectors: a part of the body of every kernel but the scalar one. What
+ * is rare is left to tile_encode: constants, values that are not finite, very small and very large
+ * tiles, stochastic rounding and range search.
  */
 
 /* What does not change within a run; tables are by bits - 1. */
@@ -26,8 +26,8 @@ typedef struct batch {
 } batch_t;
 
 /*
- * The tiles of which one lane alone has a magnitude above half of the largest: hardly any other has a
- * pivot. Whether the next tile is one cannot be foreseen, so no branch depends on it.
+ * The tiles of which one lane alone has a magnitude above half of the largest: hardly any other has
+ * a pivot. Whether the next tile is one cannot be foreseen, so no branch depends on it.
  */
 SIMD unsigned batch_suspects(const batch_t *batch, unsigned n, const float *halves)
 {
@@ -74,7 +74,8 @@ SIMD void batch_rotate_to(batch_t *batch, unsigned t, unsigned n, unsigned vecto
         x[i] = start < n ? vf_load(data + i * 64) : vf_set1(0);
         if (start < n && n - start < SIMD_LANES)
             x[i] = vf_choose(vm_from((1u << n % SIMD_LANES) - 1), x[i], vf_set1(0));
-        x[i] = vf_choose(vm_from(pivot / SIMD_LANES == i ? 1u << pivot % SIMD_LANES : 0), first, x[i]);
+        x[i] =
+            vf_choose(vm_from(pivot / SIMD_LANES == i ? 1u << pivot % SIMD_LANES : 0), first, x[i]);
     }
     x[0] = vf_choose(vm_from(1), largest, x[0]);
     UNROLLED
@@ -114,7 +115,9 @@ SIMD void batch_rotate(batch_t *batch, unsigned t, unsigned n, unsigned pivot)
     }
 }
 
-/* Of the tiles that were transformed, with these extremes, those whose range is the shorter for it. */
+/*
+ * Of the tiles that were transformed, with these extremes, those whose range is the shorter for it.
+ */
 SIMD unsigned rotations_best(const batch_t *batch, vf low, vf high, unsigned order)
 {
     unsigned best = batch->rotated;
@@ -317,10 +320,9 @@ SIMD void batch_prepare(const run_setup_t *setup, batch_t *batch, unsigned n, un
 }
 
 /* The same where some are left to the reference, or room may be too small; SIZE_MAX where it is. */
-static __attribute__((noinline)) size_t batch_write_each(const tile_run_t *run, const batch_t *batch,
-                                                         unsigned first, const uint8_t *src,
-                                                         uint8_t *records, uint8_t *out,
-                                                         size_t room, tile_counts_t *counts)
+static __attribute__((noinline)) size_t
+batch_write_each(const tile_run_t *run, const batch_t *batch, unsigned first, const uint8_t *src,
+                 uint8_t *records, uint8_t *out, size_t room, tile_counts_t *counts)
 {
     size_t used = 0;
     for (unsigned t = 0; t < batch->tiles; t++) {

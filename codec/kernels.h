@@ -45,8 +45,9 @@ typedef struct kernel {
     void (*range)(tah_dtype_t dtype, const uint8_t *src, size_t n, size_t units, uint32_t *keys);
 
     /*
-     * Copies bytes to dst past the caches, where that can be done: for what is too large to still be
-     * in them when it is read. Before other threads are told of it, a fence for stores has to follow.
+     * Copies bytes to dst past the caches, where that can be done: for what is too large to still
+     * be in them when it is read. Before other threads are told of it, a fence for stores has to
+     * follow.
      */
     void (*copy_past)(uint8_t *dst, const uint8_t *src, size_t bytes);
 

@@ -1,11 +1,12 @@
 /*
  * The vectors that the vector kernels (codec/kernel_vector_*.h) are written in, once for all
- * instruction sets: each simd_*.h has the same types and functions, and each kernel_*.c includes one
- * of them and then the kernel's body.
+ * instruction sets: each simd_*.h has the same types and functions, and each kernel_*.c includes
+ * one of them and then the kernel's body.
  *
  * vf: 16 floats. vi: 16 integers of 32 bits. vm: 16 truth values. vb: 64 codes of 8 bits.
- * Loads and stores have any alignment. Arithmetic is that of IEEE 754 under the thread's environment,
- * element by element, so that it is the reference's; vf_fused is for what no result depends on.
+ * Loads and stores have any alignment. Arithmetic is that of IEEE 754 under the thread's
+ * environment, element by element, so that it is the reference's; vf_fused is for what no result
+ * depends on.
  *
  *   vf_bits, vi_bits     the same bits as the other type;   vf_of        integers as floats
  *   vf_nearest           to integers, as the environment rounds

@@ -136,7 +136,7 @@ SIMD vf vf_look_up(const float *table, vi index)
     return (vf){_mm256_permutevar8x32_ps(all, index.a), _mm256_permutevar8x32_ps(all, index.b)};
 }
 
-/* --- 16-bit types ------------------------------------------------------------------------------ */
+/* --- 16-bit types ----------------------------------------------------------------------------- */
 
 SIMD vf vf_load_bfloat16(const void *at)
 {
@@ -177,7 +177,7 @@ SIMD void vf_store_float64(uint8_t *at, vf x)
     four_float64(at + 96, _mm256_extractf128_ps(x.b, 1));
 }
 
-/* --- between lanes ------------------------------------------------------------------------------ */
+/* --- between lanes ---------------------------------------------------------------------------- */
 
 #define TAH_MERGE(name, op)                                                                        \
     SIMD __m256 name##_half(vf x)                                                                  \
@@ -248,7 +248,7 @@ SIMD vi vi_butterfly8(vi x)
     return (vi){_mm256_add_epi16(x.a, x.b), _mm256_sub_epi16(x.a, x.b)};
 }
 
-/* --- codes and planes --------------------------------------------------------------------------- */
+/* --- codes and planes ------------------------------------------------------------------------- */
 
 SIMD __m256i pack_two(vi c0, vi c1)
 {

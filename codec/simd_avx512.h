@@ -61,7 +61,7 @@ SIMD vf vf_look_up(const float *table, vi index)
     return _mm512_permutexvar_ps(index, _mm512_castps256_ps512(_mm256_loadu_ps(table)));
 }
 
-/* --- 16-bit types ------------------------------------------------------------------------------ */
+/* --- 16-bit types ----------------------------------------------------------------------------- */
 
 SIMD vf vf_load_bfloat16(const void *at)
 {
@@ -89,7 +89,7 @@ SIMD void vf_store_float64(uint8_t *at, vf x)
     _mm512_storeu_pd(at + 64, _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)));
 }
 
-/* --- between lanes ------------------------------------------------------------------------------ */
+/* --- between lanes ---------------------------------------------------------------------------- */
 
 #define TAH_MERGE(op, x, y)                                                                        \
     SIMD vf op##_halves(vf x, vf y)                                                                \
@@ -144,7 +144,7 @@ TAH_BUTTERFLY(2, 0xcccc, 0xf0f0f0f0, _mm512_permute_ps(x, 0x4e))
 TAH_BUTTERFLY(4, 0xf0f0, 0xff00ff00, _mm512_shuffle_f32x4(x, x, 0xb1))
 TAH_BUTTERFLY(8, 0xff00, 0xffff0000, _mm512_shuffle_f32x4(x, x, 0x4e))
 
-/* --- codes and planes --------------------------------------------------------------------------- */
+/* --- codes and planes ------------------------------------------------------------------------- */
 
 SIMD vb vb_pack(vi c0, vi c1, vi c2, vi c3)
 {
@@ -171,7 +171,9 @@ static const uint8_t pack_order[64] = BYTES_64(PACK_TURNED, 0);
             BYTES_64(AT, 6), BYTES_64(AT, 7), BYTES_64(AT, 8)                                      \
     }
 
-/* Where byte i of plane p is: in a stream of planes of w bytes, and eight bytes of a plane apart. */
+/*
+ * Where byte i of plane p is: in a stream of planes of w bytes, and eight bytes of a plane apart.
+ */
 SIMD __m512i planes_out(unsigned w)
 {
     /* Byte p w + i from byte 8 i + p. */
@@ -227,12 +229,12 @@ SIMD void planes_values(const uint8_t *in, unsigned bits, unsigned w, float step
         x[3] = vf_fused(vf_of(vb_codes3(codes)), steps, zeros);
         return;
     }
-    /* A look-up takes the lowest four bits of a lane; planes that are not the code's own may be among
-     * them, so the table repeats. Byte k of a lane is the code of the k-th vector. */
-#define COUNT(mask)                                                                                \
-    {                                                                                              \
-        0, 1, 2, 3, 4 & (mask), 5 & (mask), 6 & (mask), 7 & (mask), 8 & (mask), 9 & (mask),        \
-            10 & (mask), 11 & (mask), 12 & (mask), 13 & (mask), 14 & (mask), 15 & (mask)           \
+    /* A look-up takes the lowest four bits of a lane; planes that are not the code's own may be
+     * among them, so the table repeats. Byte k of a lane is the code of the k-th vector. */
+#define COUNT(mask)                                                                         \
+    {                                                                                       \
+        0, 1, 2, 3, 4 & (mask), 5 & (mask), 6 & (mask), 7 & (mask), 8 & (mask), 9 & (mask), \
+            10 & (mask), 11 & (mask), 12 & (mask), 13 & (mask), 14 & (mask), 15 & (mask)    \
     }
     static const float count[3][SIMD_LANES] = {COUNT(3), COUNT(7), COUNT(15)};
 #undef COUNT

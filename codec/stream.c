@@ -41,7 +41,7 @@ typedef struct reading {
     atomic_bool invalid;
 } reading_t;
 
-/* Stores past the caches come before whatever tells other threads of them: see kernel_t.copy_past. */
+/* Stores past the caches come before what tells other threads of them: see kernel_t.copy_past. */
 static void past_settle(void)
 {
 #ifdef __SSE__

@@ -22,9 +22,9 @@ uint8_t *stream_out_begin(const stream_out_t *stream, const pool_part_t *part, s
 void stream_out_finish(stream_out_t *stream, const pool_part_t *part);
 
 /*
- * Tensors of at least so many bytes are more than a core's share of the caches, so they are decoded past
- * them, which spares reading what is overwritten: run by run in memory nearby, of so many bytes, and then
- * copied.
+ * Tensors of at least so many bytes are more than a core's share of the caches, so they are decoded
+ * past them, which spares reading what is overwritten: run by run in memory nearby, of so many
+ * bytes, and then copied.
  */
 #define STREAM_PAST ((uint64_t)48 << 20)
 #define STREAM_NEAR (1u << 14)

@@ -63,7 +63,7 @@ typedef enum tah_codec {
 
 /* Which parts of a tensor get the low width. */
 typedef enum tah_allocate {
-    TAH_ALLOCATE_TOKEN = 0, /* whole tokens, by entropy (first version of the paper); needs channels */
+    TAH_ALLOCATE_TOKEN = 0, /* whole tokens, by entropy (paper, first version); needs channels */
     TAH_ALLOCATE_TILE = 1,  /* tiles, by entropy (second version) */
     TAH_ALLOCATE_RANGE = 2, /* tiles, by max - min */
 } tah_allocate_t;
@@ -200,10 +200,9 @@ size_t tah_frame_claimed_bytes(const void *data, size_t capacity, const uint8_t 
  * TAH_ERR_SPACE, TAH_ERR_SQNR, TAH_ERR_PARAM, TAH_ERR_DTYPE, TAH_ERR_MEMORY: the content of frame
  * up to capacity is undefined, result is all zero; the first 16 bytes are then zero if capacity
  * allows, so that the buffer cannot pass for a frame.
- * With min_sqnr, TAH_ERR_SPACE may also say that an encoding tried on the way did not fit, with more
- * bits or with more exact tiles than another; where capacity is that of the message, the message is
- * better sent as it is.
- * result may not be NULL.
+ * With min_sqnr, TAH_ERR_SPACE may also say that an encoding tried on the way did not fit, with
+ * more bits or with more exact tiles than another; where capacity is that of the message, the
+ * message is better sent as it is. result may not be NULL.
  */
 tah_status_t tah_encode(const tah_params_t *params, const tah_message_t *message, const void *src,
                         size_t count, void *frame, size_t capacity, tah_encoded_t *result);

@@ -174,7 +174,8 @@ typedef struct tahx_vectors {
 bool tahx_vectors_alloc(tahx_vectors_t *vectors, uint32_t channels);
 void tahx_vectors_free(tahx_vectors_t *vectors);
 
-/* Moves to the next run; false behind the last; one never crosses rows. rows: the exponents of rows, or NULL. */
+/* Moves to the next run; false behind the last; one never crosses rows. rows: the exponents of
+ * rows, or NULL. */
 bool tahx_next(tahx_cursor_t *cursor, const tahx_vectors_t *vectors, const uint8_t *rows);
 
 /* What is done to the tiles of a run, once per instruction set; the contract is in kernels.h. */
@@ -194,7 +195,8 @@ typedef struct tahx_kernel {
 
     /*
      * *peak: the largest finite magnitude's pattern. Returns the sum of the squares of all finite
-     * normal magnitudes' 24-bit significands, shifted so that that of the peak has 12 bits, cut off.
+     * normal magnitudes' 24-bit significands, shifted so that that of the peak has 12 bits, cut
+     * off.
      */
     uint64_t (*squares)(tah_dtype_t dtype, const uint8_t *src, uint64_t n, uint32_t *peak);
 

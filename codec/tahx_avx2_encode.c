@@ -265,8 +265,8 @@ INLINE uint64_t plane_of(const __m256i *codes, unsigned n, int bit)
 }
 
 /*
- * Likewise of 32 or 64 narrow codes, without a branch by their width: as many planes as there can be, of
- * which those beyond the codes are overwritten by what follows, then the one of signs.
+ * Likewise of 32 or 64 narrow codes, without a branch by their width: as many planes as there can
+ * be, of which those beyond the codes are overwritten by what follows, then the one of signs.
  */
 INLINE void block_store_narrow(const __m256i *codes, unsigned n, unsigned width, uint8_t *out)
 {
@@ -306,8 +306,8 @@ INLINE void tile_store(const cells_t *cells, const int16_t *fixed, unsigned n, u
 }
 
 /* The third stage; returns the bytes written. */
-INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src, const uint8_t *bytes,
-                          uint8_t *out, unsigned element, unsigned tile)
+INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src,
+                          const uint8_t *bytes, uint8_t *out, unsigned element, unsigned tile)
 {
     uint8_t *const start = out;
     cells_t cells[TAHX_WIDTH_MAX + 1];

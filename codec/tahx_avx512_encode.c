@@ -15,8 +15,8 @@ typedef __m512i errors_t; /* see tile_errors */
 /* The bytes of a table of 256 that have these numbers. */
 INLINE __m512i look_up(const uint8_t table[256], __m512i number)
 {
-    const __m512i low = _mm512_permutex2var_epi8(_mm512_loadu_si512(table), number,
-                                                 _mm512_loadu_si512(table + 64));
+    const __m512i low =
+        _mm512_permutex2var_epi8(_mm512_loadu_si512(table), number, _mm512_loadu_si512(table + 64));
     const __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(table + 128), number,
                                                   _mm512_loadu_si512(table + 192));
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(number), low, high);
@@ -151,8 +151,8 @@ INLINE __m512i add_across(const __m512i x[4])
 /* Gives tiles the bytes of their best scales: of those with bits set, the lowest counts. */
 INLINE void batch_settle(batch_t *batch, const uint8_t best[TAHX_RUN], uint8_t *bytes)
 {
-    const __m512i lowest = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0));
+    const __m512i lowest =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0));
     const __m512i ratios[2] = {_mm512_loadu_si512(tahx_ratios[0]),
                                _mm512_loadu_si512(tahx_ratios[8])};
     const __mmask64 tiles = first_bits(batch->tiles);
@@ -161,11 +161,11 @@ INLINE void batch_settle(batch_t *batch, const uint8_t best[TAHX_RUN], uint8_t *
     const __m512i first = _mm512_and_si512(own, _mm512_set1_epi8(15));
     const __m512i number = _mm512_add_epi8(_mm512_slli_epi16(first, 2), step);
     for (int half = 0; half < 2; half++) {
-        const __m256i part = half ? _mm512_extracti64x4_epi64(number, 1)
-                                  : _mm512_castsi512_si256(number);
-        _mm512_storeu_si512(batch->ratios + 32 * half,
-                            _mm512_permutex2var_epi16(ratios[0], _mm512_cvtepu8_epi16(part),
-                                                      ratios[1]));
+        const __m256i part =
+            half ? _mm512_extracti64x4_epi64(number, 1) : _mm512_castsi512_si256(number);
+        _mm512_storeu_si512(
+            batch->ratios + 32 * half,
+            _mm512_permutex2var_epi16(ratios[0], _mm512_cvtepu8_epi16(part), ratios[1]));
     }
     const __mmask64 coded = _mm512_cmpge_epu8_mask(own, _mm512_set1_epi8(TAHX_COARSEST));
     _mm512_mask_storeu_epi8(bytes, coded & tiles,
@@ -248,8 +248,8 @@ INLINE size_t tile_put(const batch_t *batch, unsigned t, unsigned n, const uint8
 }
 
 /* The third stage; returns the bytes written. Two tiles of 32 are turned to planes together. */
-INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src, const uint8_t *bytes,
-                          uint8_t *out, unsigned element, unsigned tile)
+INLINE size_t batch_store(const setup_t *setup, batch_t *batch, const uint8_t *src,
+                          const uint8_t *bytes, uint8_t *out, unsigned element, unsigned tile)
 {
     const unsigned together = tile == 32 ? 2 : 1;
     const size_t tile_bytes = (size_t)tile * element;

@@ -48,9 +48,9 @@ static size_t part_decode(const void *opaque, uint64_t part, const uint8_t *in, 
         const size_t tensor_bytes = (size_t)cursor.run.n * cursor.run.element;
         const bool past = decoding->past && tensor_bytes <= sizeof near;
         uint8_t *const dst = decoding->dst + cursor.start * cursor.run.element;
-        const size_t bytes = kernel->tahx->decode(&cursor.run, decoding->bytes + cursor.run.first,
-                                                  in + used, (size_t)(end - in) - used,
-                                                  past ? near : dst);
+        const size_t bytes =
+            kernel->tahx->decode(&cursor.run, decoding->bytes + cursor.run.first, in + used,
+                                 (size_t)(end - in) - used, past ? near : dst);
         if (bytes == SIZE_MAX)
             return SIZE_MAX;
         if (past)

@@ -7,7 +7,7 @@
 
 #define SEARCH_CUTS 5 /* narrower grids that a range search tries */
 
-/* --- tiles without codes ----------------------------------------------------------------------- */
+/* --- tiles without codes ---------------------------------------------------------------------- */
 
 static bool elements_equal(const uint8_t *src, unsigned n, unsigned element)
 {
@@ -99,7 +99,7 @@ size_t tile_special_decode(uint32_t kind, const uint8_t *in, size_t room, unsign
     return bytes;
 }
 
-/* --- codes --------------------------------------------------------------------------------------- */
+/* --- codes ------------------------------------------------------------------------------------ */
 
 /* The lowest bits of eight bytes, the first one lowest; the reverse. */
 static uint8_t bits_gather(uint64_t bytes)
@@ -149,7 +149,7 @@ bool tile_codes_unpack(const uint8_t *in, unsigned n, unsigned bits, uint8_t *co
     return true;
 }
 
-/* --- whole tiles --------------------------------------------------------------------------------- */
+/* --- whole tiles ------------------------------------------------------------------------------ */
 
 /* The values of a tile as they are coded: times 2^scale, transformed or not. */
 typedef struct tile_coded {
@@ -244,7 +244,9 @@ static bool coded_quantise(const tile_job_t *job, uint64_t number, const tile_co
     codes_quantise(tile, &fit, width.last, stochastic ? &random : NULL, codes);
     if (!job->search)
         return true;
-    /* Narrower grids, by sixteenths of the range: what is clipped may cost less than a wide step. */
+    /*
+     * Narrower grids, by sixteenths of the range: what is clipped may cost less than a wide step.
+     */
     double smallest = codes_error(tile, &fit, codes);
     for (int cut = 1; cut <= SEARCH_CUTS; cut++) {
         uint8_t other[TILE_MAX];

@@ -1,7 +1,8 @@
 /*
  * One tile: the reference arithmetic of the codecs tah and uniform (doc/frame-format.md).
  *
- * Its order and roundings are fixed (codec/tile_math.h), so that a kernel can be checked bit for bit.
+ * Its order and roundings are fixed (codec/tile_math.h), so that a kernel can be checked bit for
+ * bit.
  */
 #ifndef TAH_TILE_H
 #define TAH_TILE_H
@@ -65,11 +66,12 @@ static inline unsigned tile_log2(unsigned n)
 /*
  * Encodes n elements of job->dtype at src, tile number of its message, at a width of bits: writes
  * the tile's record (TILE_RECORD bytes) and its part of the stream at out, of which room bytes may
- * be written. Returns the bytes of the stream used; SIZE_MAX, with nothing said about record and out, where
- * room is too small.
+ * be written. Returns the bytes of the stream used; SIZE_MAX, with nothing said about record and
+ * out, where room is too small.
  */
 size_t tile_encode(const tile_job_t *job, uint64_t number, const uint8_t *src, unsigned n,
-                   unsigned bits, uint8_t *record, uint8_t *out, size_t room, tile_counts_t *counts);
+                   unsigned bits, uint8_t *record, uint8_t *out, size_t room,
+                   tile_counts_t *counts);
 
 /*
  * Bytes of the stream that the tile of this record takes; SIZE_MAX where the record's kind is not

@@ -124,8 +124,8 @@ static inline bool record_rotated(uint32_t record)
 }
 
 /*
- * Takes a record apart: mantissa in bits 0..7, exponent 8..15, zero point 16..25 and 26..29, rotated
- * 30, sign of the zero point 31. false: it is not that of a tile with codes.
+ * Takes a record apart: mantissa in bits 0..7, exponent 8..15, zero point 16..25 and 26..29,
+ * rotated 30, sign of the zero point 31. false: it is not that of a tile with codes.
  */
 static inline bool record_unpack(uint32_t record, tile_grid_t *grid, bool *rotated)
 {
@@ -182,9 +182,10 @@ typedef struct tile_weight {
 #define WEIGHT_C3 0.15544586f
 
 /*
- * Entropy of the distribution a / sum of a as a key that sorts like it, from the sums of the lanes, 0
- * for all zeros. Lanes are added up in pairs half of them apart, then a quarter, down to neighbours.
- * false: the sums are so small or large that the elements have to be scaled first, or not finite.
+ * Entropy of the distribution a / sum of a as a key that sorts like it, from the sums of the lanes,
+ * 0 for all zeros. Lanes are added up in pairs half of them apart, then a quarter, down to
+ * neighbours. false: the sums are so small or large that the elements have to be scaled first, or
+ * not finite.
  */
 bool weight_key(float mass, float moment, uint32_t *key);
 

@@ -177,9 +177,9 @@ static size_t part_decode(const void *opaque, uint64_t part, const uint8_t *in, 
         const size_t tensor_bytes = (size_t)cursor.n * cursor.tiles * job->element;
         const bool past = decoding->past && tensor_bytes <= sizeof near;
         uint8_t *const dst = decoding->dst + cursor.element * job->element;
-        const size_t bytes = kernel->decode(&run, decoding->records + cursor.tile * TILE_RECORD,
-                                            in + used, (size_t)(end - in) - used,
-                                            past ? near : dst);
+        const size_t bytes =
+            kernel->decode(&run, decoding->records + cursor.tile * TILE_RECORD, in + used,
+                           (size_t)(end - in) - used, past ? near : dst);
         if (bytes == SIZE_MAX)
             return SIZE_MAX;
         if (past)

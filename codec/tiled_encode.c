@@ -188,8 +188,8 @@ static void keys_extent(const uint8_t *keys, uint64_t units, uint32_t *low, uint
 /*
  * The key that the wanted-th smallest has, wanted >= 1; *equal is how many of those with that very
  * key are among the wanted smallest, *others how many more there are. It is among the keys from low
- * to high: these are counted in equal parts, so that keys that are alike fill many of them (counters
- * that are counted up in turn do not wait for each other), until a part is one key.
+ * to high: these are counted in equal parts, so that keys that are alike fill many of them
+ * (counters that are counted up in turn do not wait for each other), until a part is one key.
  */
 static uint32_t key_select(const uint8_t *keys, uint64_t units, uint64_t wanted, uint64_t *equal,
                            uint64_t *others)

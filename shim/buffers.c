@@ -24,7 +24,9 @@ static size_t buffers_capacity(size_t bytes)
     return (bytes + BUFFERS_GRAIN) / BUFFERS_GRAIN * BUFFERS_GRAIN;
 }
 
-/* Unlinks the oldest kept buffers until no more than room bytes are kept; returns them as a list. */
+/*
+ * Unlinks the oldest kept buffers until no more than room bytes are kept; returns them as a list.
+ */
 static buffer_t *buffers_trim(size_t room)
 {
     buffer_t **link = &buffers_kept;
@@ -68,7 +70,8 @@ static buffer_t *buffers_find(size_t bytes)
     buffer_t **best = NULL, **link = &buffers_kept;
     for (int looks = 0; *link != NULL && looks < BUFFERS_LOOKS; looks++, link = &(*link)->older) {
         size_t capacity = (*link)->bytes;
-        if (capacity >= bytes && capacity / 2 <= bytes && (best == NULL || capacity < (*best)->bytes))
+        if (capacity >= bytes && capacity / 2 <= bytes &&
+            (best == NULL || capacity < (*best)->bytes))
             best = link;
         if (capacity == bytes)
             break;

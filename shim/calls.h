@@ -4,8 +4,8 @@
  * next.MPI_X is what the program would have reached without us: the next preloaded profiler, or
  * MPI. Exactly one of them is called for each call of the program that is passed on, so that
  * profilers below us count right. What the library does for itself goes to pmpi.X and is seen by
- * no profiler. beneath.MPI_X is the next definition of PMPI_X, for the PMPI_ calls of MPI itself and
- * of the profilers below us. The tables are filled at the first MPI call, whichever it is, so a
+ * no profiler. beneath.MPI_X is the next definition of PMPI_X, for the PMPI_ calls of MPI itself
+ * and of the profilers below us. The tables are filled at the first MPI call, whichever it is, so a
  * process that never calls MPI pays nothing; until then the entries of next fill them and go on.
  */
 #ifndef SHIM_CALLS_H
@@ -144,10 +144,10 @@ struct calls_own {
 extern struct calls_own pmpi;
 
 /*
- * Fills the tables; needs to be called only before pmpi or beneath is used ahead of any wrapped call. A call
- * that this MPI library lacks gets an entry that reports it and returns MPI_ERR_OTHER. Ends the
- * process, with one sentence, where the MPI library in memory is not the kind that this library
- * was built for. Safe from several threads.
+ * Fills the tables; needs to be called only before pmpi or beneath is used ahead of any wrapped
+ * call. A call that this MPI library lacks gets an entry that reports it and returns MPI_ERR_OTHER.
+ * Ends the process, with one sentence, where the MPI library in memory is not the kind that this
+ * library was built for. Safe from several threads.
  */
 void calls_resolve(void);
 

@@ -17,16 +17,17 @@ typedef struct file {
 
 /*
  * Opens path for writing. A regular file, also behind symbolic links, keeps its content until the
- * new one is whole; what is no regular file (a device, a pipe, /dev/stdout) is written as it is, and
- * whoever reads a pipe may go away: SIGPIPE is blocked until file_close. False, with a complaint
- * that names variable: it cannot be written, or it is a FIFO that nobody reads, for which a program
- * at its end must not wait. Both strings must live until file_close.
+ * new one is whole; what is no regular file (a device, a pipe, /dev/stdout) is written as it is,
+ * and whoever reads a pipe may go away: SIGPIPE is blocked until file_close. False, with a
+ * complaint that names variable: it cannot be written, or it is a FIFO that nobody reads, for which
+ * a program at its end must not wait. Both strings must live until file_close.
  */
 bool file_open(file_t *file, const char *variable, const char *path);
 
 /*
  * The file of one rank alone, of those that end without MPI_Finalize: PATH.rankN; but PATH itself
- * where that is no regular file: a device has no name beside it, and a pipe's reader reads it alone.
+ * where that is no regular file: a device has no name beside it, and a pipe's reader reads it
+ * alone.
  */
 void file_rank_path(const char *path, int rank, char *own, size_t bytes);
 

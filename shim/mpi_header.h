@@ -7,7 +7,9 @@
 #ifndef SHIM_MPI_HEADER_H
 #define SHIM_MPI_HEADER_H
 
-/* Constructors of MPI-1 that old binaries still call: Open MPI has them, and hides them by default. */
+/*
+ * Constructors of MPI-1 that old binaries still call: Open MPI has them, and hides them by default.
+ */
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0
 
 #include <mpi.h>

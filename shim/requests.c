@@ -43,7 +43,8 @@ static int requests_compare(const void *left, const void *right)
 
 bool requests_reserve(pending_t *pending)
 {
-    if (pending->in.type == NULL || !pending->in.type->dense || incoming_capacity(&pending->in) == 0)
+    if (pending->in.type == NULL || !pending->in.type->dense ||
+        incoming_capacity(&pending->in) == 0)
         return true;
     shim_lock(&requests_mutex);
     pending_t **node = tsearch(pending, &requests_ranges, requests_compare);
@@ -215,7 +216,9 @@ static int requests_restore(pending_t *pending, MPI_Status *status)
     return cancelled ? MPI_SUCCESS : message_restore(&pending->in, pending->buffer, status);
 }
 
-/* What a status says of a message: all of it but MPI_ERROR, which single completions leave alone. */
+/*
+ * What a status says of a message: all of it but MPI_ERROR, which single completions leave alone.
+ */
 static void requests_copy_status(MPI_Status *to, const MPI_Status *from)
 {
     int error = to->MPI_ERROR;

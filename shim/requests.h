@@ -106,8 +106,8 @@ int requests_complete(pending_t *pending, MPI_Status *status, bool failed);
 bool requests_decodes(const pending_t *pending);
 
 /*
- * Decodes, but leaves the entry for the call that will really complete the request. By one thread at
- * a time: the one whose call has claimed the entry, or under a lock of the caller's.
+ * Decodes, but leaves the entry for the call that will really complete the request. By one thread
+ * at a time: the one whose call has claimed the entry, or under a lock of the caller's.
  */
 void requests_settle(pending_t *pending, MPI_Status *status);
 

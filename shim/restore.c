@@ -98,7 +98,9 @@ static int restore_deliver(const incoming_t *in, const void *data, size_t bytes)
     return bytes > capacity ? MPI_ERR_TRUNCATE : rc;
 }
 
-/* Decodes straight into the program's buffer where it can hold the tensor, else by way of memory. */
+/*
+ * Decodes straight into the program's buffer where it can hold the tensor, else by way of memory.
+ */
 static tah_status_t restore_decode(const incoming_t *in, const void *data, size_t bytes,
                                    const tah_frame_t *frame, int *rc)
 {

@@ -79,7 +79,8 @@ static inline void status_set_bytes(MPI_Status *status, uint64_t bytes)
 #endif
 }
 
-/* Sets the length that a message too long for its receive is said to have: the standard leaves it open. */
+/* Sets the length that a message too long for its receive is said to have: the standard leaves it
+ * open. */
 static inline void status_set_truncated(MPI_Status *status, uint64_t bytes, uint64_t capacity)
 {
 #ifdef OPEN_MPI

@@ -75,7 +75,9 @@ int types_unpack(const void *from, size_t bytes, void *buf, MPI_Datatype handle,
                  size_t type_bytes);
 
 #if MPI_VERSION < 4
-/* As many elements for a call that takes an int: of the type itself, or one of a type made of it. */
+/*
+ * As many elements for a call that takes an int: of the type itself, or one of a type made of it.
+ */
 typedef struct plain {
     int count;
     MPI_Datatype type;

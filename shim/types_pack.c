@@ -81,9 +81,9 @@ void types_plain_free(plain_t *plain)
 }
 
 /*
- * Data too large for a call that counts bytes in int, which the one element of a run may be: sent by
- * this process to itself, as messages have no such limit. Tags keep threads apart; the lower ones
- * are in use on this communicator.
+ * Data too large for a call that counts bytes in int, which the one element of a run may be: sent
+ * by this process to itself, as messages have no such limit. Tags keep threads apart; the lower
+ * ones are in use on this communicator.
  */
 static int types_copy(const void *from, MPI_Count items, MPI_Datatype from_type, void *to,
                       MPI_Count room, MPI_Datatype to_type)

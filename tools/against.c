@@ -54,8 +54,8 @@ static void ask(const policy_t *policy, const run_kind_t *kind, int tag, uint64_
 
 /*
  * The same for that tag and the sizes that a rule's answer can start at. A rule with a type of its
- * own matches multiples of that type's size, so both a multiple of 8 and another size are asked for;
- * sizes are taken to be multiples of what the ones that are known have in common.
+ * own matches multiples of that type's size, so both a multiple of 8 and another size are asked
+ * for; sizes are taken to be multiples of what the ones that are known have in common.
  */
 static void ask_from(const policy_t *policy, const run_kind_t *kind, int tag, uint64_t bytes,
                      bool remote, answers_t *answers)

@@ -117,8 +117,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 /*
- * What the rows of a direction add up to on the wire. The first messages under a rule with a warm-up
- * go raw: *warm counts them.
+ * What the rows of a direction add up to on the wire. The first messages under a rule with a
+ * warm-up go raw: *warm counts them.
  */
 static double expected_bytes(const bw_t *bw, int up, uint64_t *warm)
 {
@@ -171,19 +171,15 @@ static bool agrees(const bw_t *bw, const run_report_t *report)
     return good;
 }
 
-/* What a failed run said. */
+/* What a failed run printed last, so that the user sees why. */
 static void complain(const job_result_t *result)
 {
-    FILE *output = fopen(result->output, "re");
-    char *line = NULL;
-    size_t room = 0;
-
-    fprintf(stderr, "tahmpi bw: the run failed (exit status %d):\n", result->status);
-    while (output && getline(&line, &room, output) > 0)
-        fprintf(stderr, "  | %s", line);
-    free(line);
-    if (output)
-        fclose(output);
+    char *tail = job_output_tail(result->output);
+    fprintf(stderr, "tahmpi bw: the run failed (exit status %d); %s\n", result->status,
+            tail != NULL ? "its last lines:" : "it printed nothing");
+    if (tail != NULL)
+        fputs(tail, stderr);
+    free(tail);
 }
 
 static bool run(bw_t *bw, const char *policy)

@@ -1,4 +1,6 @@
-/* What tahmpi bw knows of its policy: which messages a rule encodes, how short they get, why not. */
+/*
+ * What tahmpi bw knows of its policy: which messages a rule encodes, how short they get, why not.
+ */
 #include "config.h"
 
 #include <errno.h>

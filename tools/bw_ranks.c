@@ -96,8 +96,8 @@ static double message_time(const bench_t *bench, double round, int window)
     return (round - answer) / window;
 }
 
-/* Returns the time of a plain message. The first round of each kind warms up; a plain one that takes
- * long stands for itself. */
+/* Returns the time of a plain message. The first round of each kind warms up; a plain one that
+ * takes long stands for itself. */
 static double measure(const bench_t *bench, int up, int window, uint64_t bytes)
 {
     double plain[ROUNDS_MOST], encoded[ROUNDS_MOST], medians[2];

@@ -47,7 +47,9 @@ typedef struct job_result {
  */
 const char *job_folder_make(void);
 
-/* Why nothing can be written to the folder, as a part of a sentence (static storage); NULL: it can. */
+/*
+ * Why nothing can be written to the folder, as a part of a sentence (static storage); NULL: it can.
+ */
 const char *job_folder_trouble(void);
 
 /* In a new process, before it becomes another program: signals as the command found them. */

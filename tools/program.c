@@ -86,8 +86,9 @@ static bool follow_scripts(char **path)
         if (runs)
             tahmpi_print_fieldf("", "a script that %s runs", runs);
         else
-            fprintf(stderr, "tahmpi info: %s: it is a script, and there is no program \"%s\" to run "
-                            "it\n",
+            fprintf(stderr,
+                    "tahmpi info: %s: it is a script, and there is no program \"%s\" to run "
+                    "it\n",
                     *path, name);
         free(name);
         if (!runs)

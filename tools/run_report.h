@@ -36,7 +36,8 @@ typedef struct run_row {
 
 typedef struct run_report {
     int ranks, nodes;
-    int rank; /* whose figures alone these are, of a process without MPI_Finalize; -1: of all ranks */
+    int rank; /* whose figures alone these are, of a process without MPI_Finalize; -1: of all ranks
+               */
     double seconds, encode_seconds, decode_seconds; /* encoding and decoding: over all ranks */
     uint64_t memory_peak_bytes;
     int row_count;

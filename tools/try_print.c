@@ -87,8 +87,9 @@ static void print_rule_lines(const try_t *try, int best)
     if (tokens && same && channels)
         printf("  channels = %" PRIu32 "\n", channels);
     else if (tokens && !same)
-        printf("  ; and channels = N, the last dimension, which is not the same in all files: a rule "
-               "for\n  ; each\n");
+        printf(
+            "  ; and channels = N, the last dimension, which is not the same in all files: a rule "
+            "for\n  ; each\n");
 }
 
 static void print_suggestion(const try_t *try)

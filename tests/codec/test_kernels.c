@@ -275,7 +275,9 @@ static void work_case(const setting_t *setting, tah_dtype_t dtype, unsigned tile
              "setting %d, %s, tile %u, %u elements of %u channels, content %d",
              (int)(setting - settings), tah_dtype_name(dtype), tile, shape->count, shape->channels,
              (int)content);
-    /* One time in three the room is that of the message, or what is needed, or hardly too little. */
+    /*
+     * One time in three the room is that of the message, or what is needed, or hardly too little.
+     */
     const size_t bound = tah_frame_bound(&params, shape->count);
     const size_t capacities[] = {bound + bytes, bound, bound > 240 ? bound - 128 : bound};
     work.capacity = capacities[rng_next(rng) % 3];

@@ -16,11 +16,21 @@ static const struct {
     tah_params_t params;
     double most; /* relative error of a block, squared */
 } cases[] = {
-    {{.codec = TAH_CODEC_TAH, .dtype = TAH_FLOAT32, .tile = 64, .bits_high = 4, .bits_low = 3,
-      .high_fraction = 0.8f, .channels = CHANNELS}, 0.1},
+    {{.codec = TAH_CODEC_TAH,
+      .dtype = TAH_FLOAT32,
+      .tile = 64,
+      .bits_high = 4,
+      .bits_low = 3,
+      .high_fraction = 0.8f,
+      .channels = CHANNELS},
+     0.1},
     {{.codec = TAH_CODEC_UNIFORM, .dtype = TAH_FLOAT32, .tile = 256, .bits_high = 6}, 0.002},
-    {{.codec = TAH_CODEC_TAHX, .dtype = TAH_FLOAT32, .tile = 32, .rate = 4.3f,
-      .channels = CHANNELS}, 0.1},
+    {{.codec = TAH_CODEC_TAHX,
+      .dtype = TAH_FLOAT32,
+      .tile = 32,
+      .rate = 4.3f,
+      .channels = CHANNELS},
+     0.1},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -80,9 +90,8 @@ START_TEST(large_tensors_are_whole)
             continue;
         uint8_t *back = memory + GUARD + 20 * k;
         memset(memory, 0xff, bytes + 3 * GUARD);
-        ck_assert_int_eq(tah_decode(frame, result.frame_bytes, &info, k % 2 ? pool : NULL, back,
-                                    bytes),
-                         TAH_OK);
+        ck_assert_int_eq(
+            tah_decode(frame, result.frame_bytes, &info, k % 2 ? pool : NULL, back, bytes), TAH_OK);
         blocks_check(x, back, count, cases[_i].most);
         guards_check(back, back + bytes);
     }

@@ -1,4 +1,6 @@
-/* Values that quantisers like to break: zeros, constants, NaN, infinities, the ends of the range. */
+/*
+ * Values that quantisers like to break: zeros, constants, NaN, infinities, the ends of the range.
+ */
 #include "tests/codec/support.h"
 
 #include <fenv.h>
@@ -219,7 +221,9 @@ START_TEST(massive_elements_are_spread)
 END_TEST
 
 #if defined(__x86_64__)
-/* Frames and tensors are the same in every rounding mode and with FTZ and DAZ, which stay as set. */
+/*
+ * Frames and tensors are the same in every rounding mode and with FTZ and DAZ, which stay as set.
+ */
 START_TEST(floating_point_state_is_neither_used_nor_changed)
 {
     static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};

@@ -25,7 +25,8 @@ static float float_of(uint32_t bits)
 static double half_value(uint16_t half)
 {
     const int exponent = half >> 10 & 31, mantissa = half & 1023;
-    const double magnitude = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+    const double magnitude =
+        exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
     return half >> 15 ? -magnitude : magnitude;
 }
 

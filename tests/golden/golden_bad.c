@@ -29,9 +29,9 @@ typedef struct bad {
  * uniform-ramp has 20 elements in tiles of 16 and 4, its stream starts at 72; tah-published has 20
  * tiles in 10 rows, map at 144; uniform-special has 11 tiles: zeros, mixed zeros from 108 on, a
  * constant, exact ones, and a tail of 25; tah-one-pivot has one tile of 16 with its pivot at 68;
- * tah-one-element-tails has 10 tiles in 5 rows. tahx-ramp has tiles of 32 and 8, bytes at 64, planes
- * at 66; tahx-channels the means of 100 channels in 300 bits and tails of 4; tahx-tokens its rows at
- * 189.
+ * tah-one-element-tails has 10 tiles in 5 rows. tahx-ramp has tiles of 32 and 8, bytes at 64,
+ * planes at 66; tahx-channels the means of 100 channels in 300 bits and tails of 4; tahx-tokens its
+ * rows at 189.
  */
 static const bad_t bads[] = {
     {"key", "uniform-ramp", TAH_NOT_A_FRAME, true, {SET1(0, 0)}},

@@ -15,7 +15,8 @@ static const char *const same[] = {
     "\xef\xbb\xbf[rule a]\ncodec = tah\ntag = 5\n",
     "\xef\xbb\xbf  [rule a]\ncodec = tah\ntag = 5\n",
     "  [ rule \t a ]  \n   codec = tah\n \t tag = 5 \n",
-    "[rule a] ; first\n; a comment\n# another\n  # one more\n  codec = tah ; as is\ntag = 5\t; five\n",
+    "[rule a] ; first\n; a comment\n# another\n  # one more\n  codec = tah ; as is\ntag = 5\t; "
+    "five\n",
     "[rule a]#x\ncodec=tah\ntag=5",
     "[rule a]\ntag : 5\ncodec:tah",
     "[tahmpi]\n[rule a]\ntag = 5\ncodec = tah",

@@ -86,7 +86,9 @@ static void small_started(void)
     MPI_Request_free(&request);
 }
 
-/* Both threads' requests are ones that the library must know, at the same time by the same handle. */
+/*
+ * Both threads' requests are ones that the library must know, at the same time by the same handle.
+ */
 static void large_received(void)
 {
     float *out = mt_alloc_sealed(OTHER, MT_FLOAT, 3), *in = mt_alloc(OTHER * sizeof *in);
@@ -101,7 +103,9 @@ static void large_received(void)
     mt_free(in);
 }
 
-/* And then so many others that the table of the library grows, once, which turns round its order. */
+/*
+ * And then so many others that the table of the library grows, once, which turns round its order.
+ */
 static void many_received(void)
 {
     float *out = mt_alloc_sealed(OTHER, MT_FLOAT, 4), *in = mt_alloc(OTHER * sizeof *in);

@@ -4,8 +4,8 @@
  *
  *   first receive|probe|broadcast
  *
- * Both note "data" when the other's message has come; the root of the broadcast notes nothing, since
- * it may leave that at once.
+ * Both note "data" when the other's message has come; the root of the broadcast notes nothing,
+ * since it may leave that at once.
  */
 #include "tests/lib/mt.h"
 

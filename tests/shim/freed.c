@@ -213,8 +213,8 @@ static void cancel(int way)
 }
 
 /*
- * A send that has been received cannot be cancelled any more, nor can it be said to have been. (Before
- * that, whether it can is up to the MPI and the length of the message.)
+ * A send that has been received cannot be cancelled any more, nor can it be said to have been.
+ * (Before that, whether it can is up to the MPI and the length of the message.)
  */
 static void cancel_sent(int way)
 {

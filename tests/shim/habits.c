@@ -19,7 +19,8 @@ static void one_tag(const char *label, MPI_Comm comm, send_call *send)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
-    void *tokens = mt_alloc_sealed(TOKENS, MT_INT, 1), *values = mt_alloc_sealed(VALUES, MT_FLOAT, 2);
+    void *tokens = mt_alloc_sealed(TOKENS, MT_INT, 1),
+         *values = mt_alloc_sealed(VALUES, MT_FLOAT, 2);
     void *got_tokens = mt_alloc(TOKENS * sizeof(int)), *got = mt_alloc(VALUES * sizeof(float));
     for (int i = 0; i < MICROBATCHES; i++) {
         MPI_Status status[2];
@@ -55,7 +56,8 @@ static void serve(bool poll)
         mt_free(values);
         return;
     }
-    int seen[16] = {0}; /* messages of each rank so far: their order is fixed, that of ranks is not */
+    int seen[16] = {
+        0}; /* messages of each rank so far: their order is fixed, that of ranks is not */
     int right = 0;
     for (int left = MICROBATCHES * (mt_size - 1); left > 0; left--) {
         MPI_Status status, received;
@@ -78,7 +80,9 @@ static void serve(bool poll)
     mt_say("%s: %d messages as announced and in order", label, right);
 }
 
-/* All receives of a window into one buffer, of equal messages, completed only when all are there. */
+/*
+ * All receives of a window into one buffer, of equal messages, completed only when all are there.
+ */
 static void one_buffer(void)
 {
     enum { WINDOW = 8 };

@@ -29,7 +29,9 @@ static void wipe(void)
         memory[i] = -1;
 }
 
-/* Notes whether a value is wrong, and whether anything that is not of the message was written to. */
+/*
+ * Notes whether a value is wrong, and whether anything that is not of the message was written to.
+ */
 static void check(const char *label, size_t stride)
 {
     bool wrong = false, written = false;

@@ -37,8 +37,8 @@ static void work(mt_thread_t *thread)
     MPI_Request requests[MESSAGES];
     mt_fill(thread->out, ROOM, MT_FLOAT, (unsigned)thread->number);
     for (int i = 0; i < MESSAGES; i++)
-        MPI_Isend(thread->out, message_count(i), MPI_FLOAT, mt_right, thread->number, MPI_COMM_WORLD,
-                  &requests[i]);
+        MPI_Isend(thread->out, message_count(i), MPI_FLOAT, mt_right, thread->number,
+                  MPI_COMM_WORLD, &requests[i]);
     for (int i = 0; i < MESSAGES; i++)
         matched_receive(thread, i);
     MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE);

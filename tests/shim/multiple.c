@@ -120,8 +120,10 @@ static void work(mt_thread_t *worker)
     const int count = sizeof ways / sizeof ways[0];
     for (int i = 0; i < ROUNDS; i++) {
         unsigned seed = (unsigned)(worker->number * ROUNDS + i);
-        round_t r = {.tag = worker->number, .count = i % 4 == 0 ? 100 + i : COUNT_MOST - 700 * i / 2,
-                     .out = worker->out, .in = worker->in};
+        round_t r = {.tag = worker->number,
+                     .count = i % 4 == 0 ? 100 + i : COUNT_MOST - 700 * i / 2,
+                     .out = worker->out,
+                     .in = worker->in};
         mt_status_clear(&r.status);
         mt_fill(r.out, (size_t)r.count, MT_FLOAT, seed + 1000 * (unsigned)mt_rank);
         mt_wipe(r.in);

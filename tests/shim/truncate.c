@@ -14,8 +14,8 @@ static const struct {
 enum { SIZES = sizeof sizes / sizeof *sizes, TAG = 8 };
 
 /*
- * The standard leaves open how long a message that is too long is said to be. Open MPI says it, and the
- * library with it if the buffer has room for the frame.
+ * The standard leaves open how long a message that is too long is said to be. Open MPI says it, and
+ * the library with it if the buffer has room for the frame.
  */
 static void truncated_status(const char *label, const MPI_Status *status, int sent, int room)
 {
