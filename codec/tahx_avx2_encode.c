@@ -24,7 +24,9 @@ INLINE __m256 values_load(const setup_t *setup, const uint8_t *src, unsigned at,
 {
     if (n <= 0)
         return _mm256_setzero_ps();
-    __m256 x = _mm256_mul_ps(load_elements(dtype, src, n), _mm256_set1_ps(setup->unit));
+    __m256 x = load_elements(dtype, src, n);
+    if (setup->scaled)
+        x = _mm256_mul_ps(x, _mm256_set1_ps(setup->unit));
     if (setup->vectors)
         x = _mm256_sub_ps(_mm256_mul_ps(x, load_floats(setup->inverse + at, n)),
                           load_floats(setup->offset + at, n));

@@ -52,7 +52,9 @@ INLINE __m512 load_elements(tah_dtype_t dtype, const uint8_t *src, __mmask16 mas
 INLINE __m512 values_load(const setup_t *setup, const uint8_t *src, unsigned at, __mmask16 mask,
                           tah_dtype_t dtype)
 {
-    __m512 x = _mm512_mul_ps(load_elements(dtype, src, mask), _mm512_set1_ps(setup->unit));
+    __m512 x = load_elements(dtype, src, mask);
+    if (setup->scaled)
+        x = _mm512_mul_ps(x, _mm512_set1_ps(setup->unit));
     if (setup->vectors)
         x = _mm512_sub_ps(_mm512_mul_ps(x, _mm512_maskz_loadu_ps(mask, setup->inverse + at)),
                           _mm512_maskz_loadu_ps(mask, setup->offset + at));

@@ -168,6 +168,7 @@ tahx_cursor_t tahx_start(const tahx_shape_t *shape, tah_dtype_t dtype, uint64_t 
                 .first = first},
         .start = tile_start(shape, first),
         .end = tile_start(shape, end),
+        .row = shape->row_tiles ? first / shape->row_tiles : 0,
     };
 }
 
@@ -198,7 +199,8 @@ bool tahx_next(tahx_cursor_t *cursor, const tahx_vectors_t *vectors, const uint8
     cursor->start += run->n;
     if (cursor->start == cursor->end)
         return false;
-    cursor->row = cursor->start / shape->row;
+    /* A run has not gone beyond its row. */
+    cursor->row += cursor->start - cursor->row * shape->row == shape->row;
     const uint64_t column = cursor->start - cursor->row * shape->row;
     const uint64_t row_left = shape->row - column, all_left = cursor->end - cursor->start;
     const uint64_t left = row_left < all_left ? row_left : all_left;

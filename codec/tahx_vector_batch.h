@@ -30,6 +30,7 @@ typedef struct setup {
     const float *inverse, *offset;
     const int8_t *weight;
     float unit;
+    bool scaled;  /* unit is not 1 */
     bool vectors; /* there are inverse, offset and weight */
 } setup_t;
 

@@ -32,6 +32,7 @@ INLINE size_t encode_run(const tahx_run_t *run, const uint8_t *src, uint8_t *byt
         .offset = run->offset,
         .weight = run->weight,
         .unit = float_power(-run->exponent),
+        .scaled = run->exponent != 0,
         .vectors = vectors,
     };
     const unsigned end = run->n;
