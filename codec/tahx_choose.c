@@ -15,6 +15,7 @@
 #define TRIAL_ROWS 64          /* most rows of the sample on which the choices are compared, */
 #define TRIAL_LEAST 16         /* but no more than so many */
 #define TRIAL_TILES 512        /* if they have so many tiles */
+#define PLAIN_SHARE 0.99       /* no vectors save so much time that they may cost 0.04 dB */
 
 typedef struct sample {
     tahx_shape_t *shape;
@@ -259,7 +260,8 @@ static void choose(const sample_t *sample, uint64_t room, trial_t *trial, tahx_f
                 continue;
             if (kind == 0)
                 columns_weigh(&shape, vectors->scale, trial->weight);
-            const double error = trial_error(sample, &shape, vectors, room, trial);
+            double error = trial_error(sample, &shape, vectors, room, trial);
+            error *= scaled || kind > 0 ? 1 : PLAIN_SHARE;
             if (error < least) {
                 least = error;
                 best = kind;
