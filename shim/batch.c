@@ -33,7 +33,11 @@ static void batch_allocate(batch_t *batch, size_t count, size_t status_count)
                                      most * (sizeof *batch->claims + sizeof *batch->statuses));
 }
 
-/* Under threads, and where inner requests must be swapped in, claims come before the call. */
+/*
+ * Claims come before the call: what it completes may be reused at once, by another thread or by a
+ * callback of the program's that MPI runs inside (an error handler, a generalised request). Inner
+ * requests are swapped in.
+ */
 static void batch_claim(batch_t *batch)
 {
     batch->outer = requests_claim(batch->program, batch->count, batch->claims);
@@ -44,7 +48,6 @@ static void batch_claim(batch_t *batch)
         if (pending != NULL && pending->inner != MPI_REQUEST_NULL)
             batch->handles[i] = pending->inner;
     }
-    batch->requests = batch->handles;
 }
 
 bool batch_open(batch_t *batch, int count, MPI_Request *requests, MPI_Status *statuses,
@@ -60,15 +63,7 @@ bool batch_open(batch_t *batch, int count, MPI_Request *requests, MPI_Status *st
     batch_allocate(batch, (size_t)count, statuses == NULL ? (size_t)status_count : 0);
     if (statuses != NULL)
         batch->statuses = statuses;
-    batch->swapped =
-        shim.threads || atomic_load_explicit(&requests_inner, memory_order_relaxed) != 0;
-    if (batch->swapped) {
-        batch_claim(batch);
-    } else {
-        /* One thread: no handle can come back before this call has looked what completed. */
-        memcpy(batch->handles, requests, (size_t)count * sizeof *requests);
-        batch->requests = requests;
-    }
+    batch_claim(batch);
     return true;
 }
 
@@ -90,17 +85,12 @@ static bool batch_may_look(void)
 #endif
 }
 
-static pending_t *batch_pending(const batch_t *batch, int i)
-{
-    return batch->swapped ? batch->claims[i] : requests_find(batch->handles[i]);
-}
-
 /* The numbers of the first receives that may have to be decoded; returns how many. */
 static int batch_receives(const batch_t *batch, int *numbers)
 {
     int found = 0;
     for (int i = 0; i < batch->count && found < BATCH_INLINE; i++) {
-        pending_t *pending = batch_pending(batch, i);
+        pending_t *pending = batch->claims[i];
         if (pending != NULL && requests_decodes(pending))
             numbers[found++] = i;
     }
@@ -118,10 +108,10 @@ void batch_decode_early(batch_t *batch)
         for (int k = 0; k < left; k++) {
             MPI_Status status;
             int i = numbers[k], done = 0;
-            if (pmpi.Request_get_status(batch->requests[i], &done, &status) != MPI_SUCCESS)
+            if (pmpi.Request_get_status(batch->handles[i], &done, &status) != MPI_SUCCESS)
                 return;
             if (done)
-                requests_settle(batch_pending(batch, i), &status);
+                requests_settle(batch->claims[i], &status);
             else
                 numbers[still++] = i;
         }
@@ -145,13 +135,10 @@ static void batch_failed_persistent(MPI_Request *request, pending_t *pending)
 
 int batch_completed(batch_t *batch, int i, MPI_Status *status, bool failed)
 {
-    pending_t *pending = batch_pending(batch, i);
-    if (batch->swapped) {
-        batch->claims[i] = NULL;
-        bool inner = pending != NULL && pending->inner != MPI_REQUEST_NULL;
-        if (!inner)
-            batch->program[i] = batch->requests[i];
-    }
+    pending_t *pending = batch->claims[i];
+    batch->claims[i] = NULL;
+    if (pending == NULL || pending->inner == MPI_REQUEST_NULL)
+        batch->program[i] = batch->handles[i];
     if (pending == NULL)
         return MPI_SUCCESS;
     MPI_Comm comm = pending->in.comm;
@@ -168,15 +155,11 @@ int batch_completed(batch_t *batch, int i, MPI_Status *status, bool failed)
 
 bool batch_is_gone(const batch_t *batch, int i)
 {
-    MPI_Request before = batch->program[i];
-    if (!batch->swapped)
-        before = batch->handles[i];
-    return before != MPI_REQUEST_NULL && batch->requests[i] == MPI_REQUEST_NULL;
+    return batch->program[i] != MPI_REQUEST_NULL && batch->handles[i] == MPI_REQUEST_NULL;
 }
 
 void batch_close(batch_t *batch)
 {
-    if (batch->swapped)
-        requests_release(batch->outer);
+    requests_release(batch->outer);
     free(batch->heap);
 }

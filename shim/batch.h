@@ -14,12 +14,10 @@
 typedef struct batch {
     int count;
     MPI_Request *program;  /* the program's array */
-    MPI_Request *requests; /* what MPI is to be given */
     MPI_Status *statuses;  /* where MPI is to put its statuses: the program's, or our own */
-    bool swapped;          /* requests is a copy; claims hold what was found in the table */
     unsigned long outer;   /* what ends the claims */
-    MPI_Request *handles;  /* the program's handles before the call, or the copy */
-    pending_t **claims;
+    MPI_Request *handles;  /* what MPI is to be given: a copy, with inner requests in their places */
+    pending_t **claims;    /* what was found in the table */
     void *heap;
     MPI_Comm failed_comm;  /* of the last message that could not be restored */
     bool failed_persistent;

@@ -73,11 +73,14 @@ extern struct calls_next next, beneath;
     X(Bcast)                                                                                       \
     X(Comm_call_errhandler)                                                                        \
     X(Comm_create_group)                                                                           \
+    X(Comm_create_keyval)                                                                          \
     X(Comm_free)                                                                                   \
+    X(Comm_free_keyval)                                                                            \
     X(Comm_get_errhandler)                                                                         \
     X(Comm_group)                                                                                  \
     X(Comm_rank)                                                                                   \
     X(Comm_remote_group)                                                                           \
+    X(Comm_set_attr)                                                                               \
     X(Comm_set_errhandler)                                                                         \
     X(Comm_size)                                                                                   \
     X(Comm_split_type)                                                                             \

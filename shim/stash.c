@@ -217,6 +217,14 @@ void stash_pull(comm_t *comm, int source, int tag)
     } while (entry->status.MPI_TAG != tag);
 }
 
+bool stash_holds(comm_t *comm)
+{
+    shim_lock(&comm->mutex);
+    bool holds = comm->stash != NULL;
+    shim_unlock(&comm->mutex);
+    return holds;
+}
+
 void stash_drop(comm_t *comm)
 {
     shim_lock(&comm->mutex);

@@ -115,6 +115,9 @@ void stash_logical_status(const stash_entry_t *entry, bool matched, MPI_Status *
 MPI_Message stash_message_give(stash_entry_t *entry);
 stash_entry_t *stash_message_take(MPI_Message message);
 
+/* Whether messages are kept for a communicator. */
+bool stash_holds(comm_t *comm);
+
 /* Drops the entries of a communicator that is being freed. */
 void stash_drop(comm_t *comm);
 

@@ -111,6 +111,15 @@ void types_learn(MPI_Datatype handle)
     shim_unlock(&types_mutex);
 }
 
+type_t *types_hold_valid(MPI_Datatype handle)
+{
+    type_t *type = types_hold(handle);
+    if (type != NULL)
+        return type;
+    types_learn(handle);
+    return types_hold(handle);
+}
+
 /*
  * A copy for receives under way. Type_contiguous and not Type_dup: attribute callbacks of the
  * program must not run.

@@ -55,6 +55,12 @@ type_t *types_find(MPI_Datatype handle);
 /* The same for a receive that will look at it later; to be given back by types_release. */
 type_t *types_hold(MPI_Datatype handle);
 
+/*
+ * The same of a handle that MPI has just accepted: one that is not known (from MPI_Type_get_contents, or
+ * freed while MPI goes on counting references to it) is learned.
+ */
+type_t *types_hold_valid(MPI_Datatype handle);
+
 /* NULL is allowed. */
 void types_release(type_t *type);
 

@@ -15,6 +15,29 @@
 
 static bool init_agreed; /* shim.comm is there */
 
+/*
+ * The last thing before MPI is taken apart, and collective: an attribute of MPI_COMM_SELF, whose
+ * callbacks come first in MPI_Finalize, in the reverse of the order in which they were set (MPI 4.0,
+ * 11.2.4). The program's, which may wait for ranks that are not there yet, are done by then.
+ */
+static int init_end(MPI_Comm comm, int keyval, void *value, void *state)
+{
+    report_gather();
+    trace_gather();
+    agree_end();
+    return MPI_SUCCESS;
+}
+
+static bool init_end_later(void)
+{
+    int keyval, rc = pmpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, init_end, &keyval, NULL);
+    if (rc == MPI_SUCCESS)
+        rc = pmpi.Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+    if (rc == MPI_SUCCESS)
+        rc = pmpi.Comm_free_keyval(&keyval); /* it lives as long as the attribute */
+    return rc == MPI_SUCCESS;
+}
+
 static void init_activate(void)
 {
     int level = MPI_THREAD_SINGLE;
@@ -40,6 +63,11 @@ static void init_start(void)
     log_level = (log_level_t)own.log_level;
     if (agree_start(&own, why) != 0)
         return;
+    if (!init_end_later()) {
+        log_error("no attribute can be set on MPI_COMM_SELF: everything is sent raw by this rank");
+        agree_end();
+        return;
+    }
     init_agreed = true;
     report_start();
     trace_start();
@@ -76,9 +104,6 @@ int wrap_finalize(void)
     init_agreed = false;
     if (shim.active)
         requests_finalize();
-    report_gather();
-    trace_gather();
-    agree_end();
     int rc = next.MPI_Finalize();
     if (shim.active)
         requests_finalized();

@@ -27,19 +27,27 @@ int wrap_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
     return wrap_done(rc);
 }
 
-/* Forgotten before MPI frees it, since another thread may be given the same handle at once. */
+/*
+ * Forgotten before MPI frees it, since another thread may be given the same handle at once; but not
+ * with messages in its stash, which callbacks of the program may still receive, or refuse to let go.
+ */
 static int wrap_release_comm(int (*real)(MPI_Comm *), MPI_Comm *comm)
 {
     if (comm == NULL)
         return real(comm);
     MPI_Comm handle = *comm;
     comm_t *known = comms_find(handle);
-    bool framed = known != NULL;
-    if (known != NULL)
-        stash_drop(known);
+    if (known != NULL && stash_holds(known)) {
+        int rc = real(comm);
+        if (*comm != handle) {
+            stash_drop(known);
+            comms_forget(handle);
+        }
+        return wrap_done(rc);
+    }
     comms_forget(handle);
     int rc = real(comm);
-    if (rc != MPI_SUCCESS && framed && *comm == handle)
+    if (rc != MPI_SUCCESS && known != NULL && *comm == handle)
         comms_learn(handle); /* a callback refused: it lives on */
     return wrap_done(rc);
 }

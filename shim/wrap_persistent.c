@@ -77,11 +77,15 @@ int wrap_recv_init(irecv_fn *real, bool large, void *buf, MPI_Count count, MPI_D
     pending_t *pending = source == MPI_PROC_NULL ? NULL : pending_new(PENDING_PERSISTENT_RECV);
     int rc = real(large, buf, count, datatype, source, tag, comm, request);
     if (pending != NULL) {
-        pending->in = (incoming_t){.buf = buf, .count = count, .datatype = datatype,
-                                   .type = types_hold(datatype), .comm = comm};
-        pending->persistent = (persistent_t){.peer = source, .tag = tag, .comm = comm,
-                                             .comm_serial = persistent_comm_serial(comm),
-                                             .large = large};
+        pending->in = (incoming_t){.buf = buf, .count = count, .datatype = datatype, .comm = comm};
+        pending->persistent =
+            (persistent_t){.peer = source, .tag = tag, .comm = comm, .large = large};
+        if (rc == MPI_SUCCESS) {
+            pending->in.type = types_hold_valid(datatype);
+            /* Of one that was not learned, too, a probe may have put the message into the stash. */
+            comm_t *known = comms_find_or_add(comm);
+            pending->persistent.comm_serial = known != NULL ? known->serial : 0;
+        }
     }
     return persistent_enter(rc, pending, request);
 }

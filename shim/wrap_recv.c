@@ -48,10 +48,13 @@ static int wrap_post_receive(irecv_fn *real, bool large, pending_t *pending, int
             buf = pending->buffer->data;
     }
     int rc = real(large, buf, in->count, in->datatype, source, tag, in->comm, request);
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
+        if (in->type == NULL)
+            in->type = types_hold_valid(in->datatype);
         requests_enter(pending, *request);
-    else
+    } else {
         pending_free(pending);
+    }
     return rc;
 }
 

@@ -39,7 +39,7 @@ int wrap_wait(MPI_Request *request, MPI_Status *status)
     batch_t batch;
     if (!batch_open(&batch, 1, request, one_status(status), 1))
         return wrap_done(next.MPI_Wait(request, status));
-    int rc = next.MPI_Wait(batch.requests, batch.statuses);
+    int rc = next.MPI_Wait(batch.handles, batch.statuses);
     return close_one(&batch, 0, rc, batch.statuses);
 }
 
@@ -48,7 +48,7 @@ int wrap_test(MPI_Request *request, int *flag, MPI_Status *status)
     batch_t batch;
     if (!batch_open(&batch, 1, request, one_status(status), 1))
         return wrap_done(next.MPI_Test(request, flag, status));
-    int rc = next.MPI_Test(batch.requests, flag, batch.statuses);
+    int rc = next.MPI_Test(batch.handles, flag, batch.statuses);
     return close_one(&batch, rc == MPI_SUCCESS && !*flag ? -1 : 0, rc, batch.statuses);
 }
 
@@ -58,7 +58,7 @@ int wrap_waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
     if (!batch_open(&batch, count, array_of_requests, one_status(status), 1))
         return wrap_done(next.MPI_Waitany(count, array_of_requests, indx, status));
     *indx = MPI_UNDEFINED;
-    int rc = next.MPI_Waitany(count, batch.requests, indx, batch.statuses);
+    int rc = next.MPI_Waitany(count, batch.handles, indx, batch.statuses);
     return close_one(&batch, *indx, rc, batch.statuses);
 }
 
@@ -69,7 +69,7 @@ int wrap_testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
     if (!batch_open(&batch, count, array_of_requests, one_status(status), 1))
         return wrap_done(next.MPI_Testany(count, array_of_requests, indx, flag, status));
     *indx = MPI_UNDEFINED;
-    int rc = next.MPI_Testany(count, batch.requests, indx, flag, batch.statuses);
+    int rc = next.MPI_Testany(count, batch.handles, indx, flag, batch.statuses);
     return close_one(&batch, rc == MPI_SUCCESS && !*flag ? -1 : *indx, rc, batch.statuses);
 }
 
@@ -120,7 +120,7 @@ int wrap_waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of
     if (!batch_open(&batch, count, array_of_requests, many_statuses(array_of_statuses), count))
         return wrap_done(next.MPI_Waitall(count, array_of_requests, array_of_statuses));
     batch_decode_early(&batch);
-    int rc = next.MPI_Waitall(count, batch.requests, batch.statuses);
+    int rc = next.MPI_Waitall(count, batch.handles, batch.statuses);
     return close_many(&batch, count, NULL, rc);
 }
 
@@ -130,7 +130,7 @@ int wrap_testall(int count, MPI_Request array_of_requests[], int *flag,
     batch_t batch;
     if (!batch_open(&batch, count, array_of_requests, many_statuses(array_of_statuses), count))
         return wrap_done(next.MPI_Testall(count, array_of_requests, flag, array_of_statuses));
-    int rc = next.MPI_Testall(count, batch.requests, flag, batch.statuses);
+    int rc = next.MPI_Testall(count, batch.handles, flag, batch.statuses);
     return close_many(&batch, rc == MPI_SUCCESS && !*flag ? 0 : count, NULL, rc);
 }
 
@@ -148,7 +148,7 @@ int wrap_waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
         return wrap_done(next.MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices,
                                            array_of_statuses));
     *outcount = MPI_UNDEFINED;
-    int rc = next.MPI_Waitsome(incount, batch.requests, outcount, array_of_indices, batch.statuses);
+    int rc = next.MPI_Waitsome(incount, batch.handles, outcount, array_of_indices, batch.statuses);
     return close_many(&batch, some_count(&batch, *outcount), array_of_indices, rc);
 }
 
@@ -160,6 +160,6 @@ int wrap_testsome(int incount, MPI_Request array_of_requests[], int *outcount,
         return wrap_done(next.MPI_Testsome(incount, array_of_requests, outcount, array_of_indices,
                                            array_of_statuses));
     *outcount = MPI_UNDEFINED;
-    int rc = next.MPI_Testsome(incount, batch.requests, outcount, array_of_indices, batch.statuses);
+    int rc = next.MPI_Testsome(incount, batch.handles, outcount, array_of_indices, batch.statuses);
     return close_many(&batch, some_count(&batch, *outcount), array_of_indices, rc);
 }
