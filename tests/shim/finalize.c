@@ -52,6 +52,30 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/*
+ * Rank 0 is in MPI_Finalize, the last rank not yet: the attributes of MPI_COMM_SELF come before all
+ * else there, so the one may wait for the other.
+ */
+static void meet(void)
+{
+    float *sent = mt_alloc_sealed(COUNT, MT_FLOAT, 4), *received = mt_alloc(COUNT * 4);
+    const int peer = mt_rank == 0 ? mt_size - 1 : 0;
+    if (mt_rank == 0)
+        MPI_Send(sent, COUNT, MPI_FLOAT, peer, TAG + 2, MPI_COMM_WORLD);
+    MPI_Recv(received, COUNT, MPI_FLOAT, peer, TAG + 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    mt_check("one before MPI_Finalize, one in it", received, COUNT, MT_FLOAT, 4);
+    if (mt_rank != 0)
+        MPI_Send(sent, COUNT, MPI_FLOAT, peer, TAG + 2, MPI_COMM_WORLD);
+    mt_free(sent);
+    mt_free(received);
+}
+
+static int on_delete_first(MPI_Comm comm, int key, void *value, void *extra)
+{
+    meet();
+    return MPI_SUCCESS;
+}
+
 static void note_state(const char *label)
 {
     int initialized, finalized, version, subversion, bytes;
@@ -80,6 +104,12 @@ int main(int argc, char **argv)
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     exchange("before", 1);
     late_send();
+    if (mt_rank == 0) {
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete_first, &key, NULL);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    } else if (mt_rank == mt_size - 1) {
+        meet();
+    }
     MPI_Finalize();
     note_state("finalized");
     mt_end();

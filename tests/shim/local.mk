@@ -6,12 +6,14 @@ TESTS += $(shim_scripts)
 EXTRA_DIST += $(shim_scripts) %D%/one.sh %D%/coverage.py %D%/passthrough.txt \
 	%D%/policies/bytes.ini %D%/policies/lossless.ini %D%/policies/tah.ini
 
-check_PROGRAMS += %D%/basetypes %D%/claims %D%/comms %D%/completion %D%/cost %D%/damaged %D%/dynamic \
+check_PROGRAMS += %D%/basetypes %D%/callbacks %D%/claims %D%/comms %D%/completion %D%/cost %D%/damaged %D%/dynamic \
 	%D%/finalize %D%/first %D%/forks %D%/freed %D%/habits %D%/large %D%/loader \
 	%D%/matched %D%/modes %D%/multiple %D%/nobody %D%/order %D%/persistent %D%/probe %D%/profiled \
 	%D%/sendrecv %D%/truncate %D%/types
 tests_shim_basetypes_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_basetypes_LDADD = $(MT_LIBS)
+tests_shim_callbacks_CPPFLAGS = $(MT_CPPFLAGS)
+tests_shim_callbacks_LDADD = $(MT_LIBS)
 tests_shim_claims_SOURCES = %D%/claims.c %D%/holder.h
 tests_shim_claims_CPPFLAGS = $(MT_CPPFLAGS)
 tests_shim_claims_LDADD = $(MT_LIBS) -ldl
