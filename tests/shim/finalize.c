@@ -104,6 +104,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     exchange("before", 1);
     late_send();
+    MPI_Barrier(MPI_COMM_WORLD); /* no probe of before sees what comes now */
     if (mt_rank == 0) {
         MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete_first, &key, NULL);
         MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
